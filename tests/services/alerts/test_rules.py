@@ -174,6 +174,29 @@ async def test_a_job_that_dies_so_often_in_a_row_fails(watch):
     assert await watch.told(told, rule) == [("firing", "report"), ("resolved", "report")]
 
 
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (
+            'Traceback (most recent call last):\n  File "/a.py", line 7\nValueError: no total',
+            "ValueError: no total",
+        ),
+        ("HTTP 500: down\n\n*payments*: all is well", "HTTP 500: down"),
+        ("down\x1b[2J\u202enow, password=hunter2", r"down\x1b[2J\u202enow, password=…"),
+    ],
+    ids=["traceback", "lines of a target", "control characters"],
+)
+async def test_a_failing_job_is_reported_with_its_cause_in_one_line(watch, error, cause):
+    told, job = await watch.channel(), await watch.add("report")
+    await watch.rule("failing", times=1)
+    await watch.look()  # from here on the evaluator hears of the project
+    await watch.end(job, DIED, error=error)
+    await watch.look()
+    (message,) = await watch.messages(told)
+    (alert,) = message["data"]["alerts"]
+    assert alert["text"] == f"died: {cause}"
+
+
 async def test_a_job_that_fails_every_other_time_does_not_flap(watch):
     told, job = await watch.channel(), await watch.add("report")
     rule = await watch.rule("failing", times=1)

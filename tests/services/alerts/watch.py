@@ -118,7 +118,7 @@ class Watch(World):
         fields = {"retry": Retry(max_attempts=1)} | fields
         return (await self.jobs.add(self.job(trigger or OnDemand(), name, **fields))).job
 
-    async def end(self, job, kind=OutcomeKind.SUCCEEDED, took=0, heard=True):
+    async def end(self, job, kind=OutcomeKind.SUCCEEDED, took=0, heard=True, error="boom"):
         """A run of a job that ends so."""
         await self.executions.trigger(PROJECT, job.id)
         await self.store.promote(self.clock.instant, 0, 100)
@@ -127,7 +127,7 @@ class Watch(World):
         claims = await self.claim()
         self.clock.instant += took
         now = self.clock.instant
-        outcome = Outcome(kind=kind, started_at=started, error="boom")
+        outcome = Outcome(kind=kind, started_at=started, error=error)
         reports = [decide(claim, outcome, now) for claim in claims]
         await self.store.finish(reports, now)
         if heard:

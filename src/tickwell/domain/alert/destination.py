@@ -72,10 +72,10 @@ def _split(url: str) -> tuple[str, str, str]:
     A URL that names a secret already keeps it there.
     """
     parse_url(url)
-    scheme, _, rest = url.partition("://")
-    start = len(scheme) + len("://") + len(rest.partition("/")[0])
     if "{{" in url:
         return url, "", ""
+    authority = url.index("://") + len("://")
+    start = next((n for n in range(authority, len(url)) if url[n] in "/?"), len(url))
     pieces = list[tuple[int, int]]()
     begin = start
     for index in range(start, len(url) + 1):

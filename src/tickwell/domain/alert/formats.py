@@ -15,6 +15,10 @@ from tickwell.domain.trigger.moment import to_text
 MOST_LINES = 10
 #: Characters of a title, and of a summary at PagerDuty.
 _TITLE, _SUMMARY = 250, 1024
+#: A space without width: Slack has no escape for what other chats read, and would show it.
+_BREAK = "\u200b"
+#: What a mention begins with, and what stands between the text and the target of a link.
+_MENTION_OR_LINK = re.compile(r"(@(?=\w)|\](?=[(\[]))")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#~|])")
 
 Body = dict[str, Any]
@@ -66,7 +70,7 @@ def slack(message: Message) -> Body:
     title = message.title[:_TITLE]
     attachment = {
         "color": _COLORS[_look(message)],
-        "fallback": title,
+        "fallback": _plain(title),
         "title": _slack(title),
         "text": "\n".join([*texts, *([rest] if rest else [])]),
         "fields": [
@@ -196,7 +200,13 @@ def _facts(message: Message) -> list[tuple[str, str]]:
 
 
 def _slack(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """Text without links and commands of Slack, and of chats that read Markdown and mentions."""
+    shown = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _plain(shown)
+
+
+def _plain(text: str) -> str:
+    return _MENTION_OR_LINK.sub(rf"\1{_BREAK}", text)
 
 
 def _markdown(text: str) -> str:

@@ -14,11 +14,13 @@ from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import HOUR, MINUTE
 from tickwell.domain.tally import MINUTES, Range, Tally, total
 from tickwell.domain.trigger.duration import format_duration
+from tickwell.log.text import one_line
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
 from tickwell.services.alerts.missing import MissingJobs, observed
 from tickwell.services.alerts.outcomes import Ended
 from tickwell.services.alerts.watched import is_watched
+from tickwell.services.executions.dead_letters import headline
 from tickwell.services.health import HealthReader
 from tickwell.services.insights.metrics import by_interval, read
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
@@ -31,6 +33,8 @@ _RUNNING = 1000
 _SKIPS = HOUR
 #: Minutes over which failures, and deaths, are counted.
 _FAILURES, _DEATHS = 5, 15
+#: Characters of an error in an alert.
+_LONGEST_CAUSE = 200
 _RAN = frozenset({State.SUCCEEDED, State.DEAD})
 #: Skips that say nothing about the job: a person changed it.
 _BY_PEOPLE = frozenset({Reason.WITHDRAWN, Reason.PAUSED})
@@ -186,8 +190,8 @@ class Observer:
                 continue
             last = await self._newest(look, job, states, times)
             if len(last) == times and all(each.state is bad for each in last):
-                why = last[0].error or last[0].reason or ""
-                text = f"{look.rule.words}{f': {why[:200]}' if why else ''}"
+                why = _cause(last[0])
+                text = f"{look.rule.words}{f': {why}' if why else ''}"
                 found[job] = observed(entry, text)
             else:
                 found[job] = None
@@ -237,6 +241,11 @@ class Observer:
         is_too_many = due > TOO_MANY_DUE
         text = f"{due:,} executions are due and not running"
         return {"": Observed(look.project, text) if is_too_many else None}
+
+
+def _cause(execution: Execution) -> str:
+    """Why it ended so, on one line: what a target says must not add lines to a message."""
+    return one_line(headline(execution.error or execution.reason or ""))[:_LONGEST_CAUSE]
 
 
 def _sentence(finding: Finding) -> str:

@@ -46,7 +46,25 @@ def reached(kind, url, key):
             ),
             "a-b_cdefghijklmnopqrstuvwxyz+0123456789",
         ),
+        (
+            SLACK,
+            f"https://chat.example.com?hook={TOKEN}",
+            "https://chat.example.com?hook=…",
+            TOKEN,
+        ),
+        (
+            SLACK,
+            f"https://chat.example.com?{TOKEN}/1",
+            "https://chat.example.com?…/1",
+            TOKEN,
+        ),
         (SLACK, "https://chat.example.com/hook", "https://chat.example.com/hook", None),
+        (
+            SLACK,
+            "https://a-very-long-name.example.com",
+            "https://a-very-long-name.example.com",
+            None,
+        ),
         (
             SLACK,
             "https://chat.example.com/hooks/{{secret.chat}}",

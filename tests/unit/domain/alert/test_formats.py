@@ -1,6 +1,7 @@
 """The JSON that each kind of channel is sent."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -223,6 +224,18 @@ def test_a_burst_names_the_first_and_counts_the_rest(kind):
 def test_what_a_job_says_is_text_and_no_markup(kind, escaped):
     body = FORMATS[kind](message(lines=[line("x", "<!channel> & *x*")]))
     assert escaped in json.dumps(body).replace("\\\\", "\\")
+
+
+@pytest.mark.parametrize("said", ["@all", "@channel", "@here", "@everyone"])
+def test_a_job_notifies_no_one_in_chats_that_read_what_slack_is_sent(said):
+    body = FORMATS[ChannelKind.SLACK](message(lines=[replace(line(), name=said, text=said)]))
+    assert said not in json.dumps(body, ensure_ascii=False)
+
+
+def test_a_job_is_no_link_in_chats_that_read_markdown():
+    said = "[log in](https://evil.example.com)"
+    body = FORMATS[ChannelKind.SLACK](message(lines=[replace(line(), name=said, text=said)]))
+    assert "](" not in json.dumps(body)
 
 
 @pytest.mark.parametrize(
