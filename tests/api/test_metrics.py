@@ -45,6 +45,9 @@ def asking(settings, address="127.0.0.1", host="localhost", store=None, **header
         ("/metrics", "*/*", "application/json"),
         ("/metrics/prometheus", "*/*", "text/plain"),
         ("/metrics/prometheus", BROWSER, "text/plain"),
+        ("/metrics", "text/plain;version=abc", "text/plain"),
+        ("/metrics", "application/openmetrics-text;version=1e9", "text/plain"),
+        ("/metrics", f"text/plain;version={'9' * 5000}", "text/plain"),
     ],
 )
 async def test_the_form_is_negotiated(path, accept, kind):

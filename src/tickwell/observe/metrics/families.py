@@ -62,7 +62,10 @@ def encode(families: Families, accept: str) -> tuple[bytes, str]:
     """Text for a scraper that accepts this, and its content type: OpenMetrics or Prometheus."""
     registry = CollectorRegistry()
     registry.register(families)
-    encoder, content_type = choose_encoder(accept)
+    try:
+        encoder, content_type = choose_encoder(accept)
+    except (ValueError, TypeError):  # a version that is no number
+        encoder, content_type = choose_encoder("")
     return encoder(registry), content_type
 
 
