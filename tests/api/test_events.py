@@ -102,7 +102,7 @@ async def test_listeners_are_bounded(world, url, monkeypatch):
     monkeypatch.setattr(feeds, "MOST_OF_ONE", 1)
     async with listening(url) as heard:
         await anext(heard)
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(timeout=100) as client:
             answer = await client.get(f"{url}/events")
             assert answer.status_code == 429
             assert answer.headers["retry-after"] == "30"
@@ -172,7 +172,7 @@ async def test_who_comes_back_while_the_process_stops_is_sent_away(world, url):
         assert (await anext(events))["type"] == "tickwell.stream.opened"
         world.context.feed.close()
         assert [event async for event in events] == []
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=100) as client:
         refused = await client.get(f"{url}/events")
     assert refused.status_code == 503
     assert refused.json()["type"] == "urn:tickwell:problem:not-running"

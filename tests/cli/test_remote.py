@@ -43,7 +43,7 @@ def test_the_key_says_who_asks(tickwell, served, monkeypatch, store):
 
 def test_a_platform_admin_gives_a_project_an_admin_without_being_one(tickwell, served, monkeypatch):
     assert tickwell("projects", "add", "acme", "--store", served.store).code == 0
-    with httpx.Client(base_url=f"{served.url}/api/v1") as http:
+    with httpx.Client(base_url=f"{served.url}/api/v1", timeout=100) as http:
         csrf = http.post("/session", json={"link": served.link}).json()["csrf"]
         token = http.post("/tokens", headers={"X-CSRF-Token": csrf}).json()["token"]
     monkeypatch.setenv("TICKWELL_KEY", token)

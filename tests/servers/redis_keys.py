@@ -14,7 +14,7 @@ def url(prefix="tickwell", where=None):
 
 def client(where: Any = None) -> redis.Redis:
     """A connection beside the store's."""
-    return redis.Redis.from_url((where or server()).url, protocol=2)
+    return redis.Redis.from_url((where or server()).url, protocol=2, socket_timeout=None)
 
 
 def empty(prefix: str = "tickwell", where: Any = None) -> None:

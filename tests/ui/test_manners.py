@@ -136,7 +136,8 @@ async def test_the_first_page_is_light(window, site):
 
 @pytest.mark.parametrize("address", PAGES)
 def test_a_page_is_whole_without_scripts(site, address):
-    answer = httpx.get(site.url + path_of(site, address), cookies={"zone": "Europe/Rome"})
+    url, cookies = site.url + path_of(site, address), {"zone": "Europe/Rome"}
+    answer = httpx.get(url, cookies=cookies, timeout=100)
     assert answer.status_code == 200
     assert not re.search(r"<script(?![^>]*src=)|\son\w+=|style=", answer.text)
 
