@@ -34,7 +34,7 @@ class Promises:
             for each in fields(self)[1:]
             if getattr(self, each.name) != each.default
         ]
-        limits = f", within limits: {'; '.join(less)}" if less else ""
+        limits = f", with limits: {'; '.join(less)}" if less else ""
         return f"on {self.store} all promises hold{limits}"
 
 

@@ -13,7 +13,7 @@ _OF_FIRE = tuple(name for name in EXECUTION if name not in {"attempt", "worker"}
 SERVICE_STARTED = LogEvent(
     "service_started",
     INFO,
-    "tickwell runs: {roles}, store {store}",
+    "tickwell runs: {roles}; store {store}",
     ("roles", "store", "workers", "url"),
 )
 SERVICE_NOTICE = LogEvent("service_notice", INFO, "{notice}")

@@ -53,7 +53,7 @@ def webhook_lines(settings: Settings) -> Iterator[str]:
 def warnings(settings: Settings, url: str) -> Iterator[str]:
     """What an operator should not leave as it is."""
     if os.geteuid() == 0:
-        yield "WARNING: runs as root; use a user of its own, who can read the store and the key"
+        yield "WARNING: runs as root; use a dedicated user that can read the store and the key"
     host = urlsplit(url).hostname or ""
     if settings.auth and url.startswith("http://") and not ip_address(host).is_loopback:
         yield (

@@ -283,10 +283,10 @@ class Service:
         roles = self.roles if sock else self.roles - {"api"}
         store, url = self.scheduler.store_url, self._url(sock) if sock else None
         # Worker processes of ours make us a worker, though nothing is claimed in this process.
-        does = " and ".join(sorted({*roles, *(["worker"] if self.workers else [])})) or "nothing"
+        does = ", ".join(sorted({*roles, *(["worker"] if self.workers else [])})) or "nothing"
         notices = [*self._notices(url)]
         if self.log.format == "console":
-            self._tell(f"tickwell runs: {does}, store {store}")
+            self._tell(f"tickwell runs: {does}; store {store}")
             for line in notices:
                 self._tell(f"  {line}")
             self._tell("  Ctrl-C drains and stops")
