@@ -79,6 +79,8 @@ class Reason(StrEnum):
     REPLACED = "replaced"
     #: Parked: no live worker can run it.
     NO_WORKER = "no_worker"
+    #: Waiting or blocked: the rate of its job or key is used up.
+    RATE = "rate"
 
 
 #: Why an execution was cancelled where the policy `cancel_running` asked for it, and no person.
@@ -118,7 +120,7 @@ class NewExecution:
     overlap: Overlap
     #: None: the job's own payload.
     payload: Any = None
-    #: The concurrency gate, and its limit.
+    #: The gate of its concurrency key or of its rate, and its limit there.
     gate: str | None = None
     limit: int = 0
     #: Unique in the job: the same request made twice is one run.

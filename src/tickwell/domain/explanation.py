@@ -26,6 +26,13 @@ SKIPPED_BECAUSE = {
     Reason.WITHDRAWN: "a pause, an edit or a deletion withdrew it before it started",
     Reason.PAUSED: "the job was paused at that time",
 }
+#: Why one waits or is blocked, in words.
+WAITS_BECAUSE = {Reason.RATE: "its rate limit is used up; it starts as soon as the rate allows"}
+_CODES = {
+    State.SKIPPED: SKIPPED_BECAUSE,
+    State.WAITING: WAITS_BECAUSE,
+    State.BLOCKED: WAITS_BECAUSE,
+}
 _DEAD = (
     (re.compile(re.escape(AT_MOST_ONCE)), Reason.AT_MOST_ONCE),
     (re.compile(re.escape(GAVE_UP)), Reason.NOT_RETRYABLE),
@@ -40,8 +47,8 @@ def reason_of(state: State, text: str | None) -> Reason | None:
     """The reason behind a stored text; None while nothing needs one."""
     if text is None:
         return None
-    if state is State.SKIPPED:
-        return Reason(text) if text in SKIPPED_BECAUSE else None
+    if state in _CODES:
+        return Reason(text) if text in _CODES[state] else None
     if state is State.CANCELLED:
         return Reason.REPLACED if text == BY_NEWER_FIRE else Reason.CANCELLED
     if state is State.PARKED:
@@ -54,6 +61,6 @@ def reason_of(state: State, text: str | None) -> Reason | None:
 def explanation_of(state: State, text: str | None) -> str:
     """The reason in words; empty where there is none."""
     reason = reason_of(state, text)
-    if state is State.SKIPPED and reason is not None:
-        return SKIPPED_BECAUSE[reason]
+    if state in _CODES and reason is not None:
+        return _CODES[state][reason]
     return text or ""

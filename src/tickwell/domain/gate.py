@@ -1,8 +1,8 @@
 """Gates: limits on what may be live at once, and what a busy gate does to the next execution.
 
 An execution passes two gates in a fixed order, so that no two can wait for each other: first its
-job's own (overlap), whose permit it keeps until it has ended, retries included; then its
-concurrency key's, whose permit it keeps for one attempt only.
+job's own (overlap), whose permit it keeps until it has ended, retries included; then that of its
+concurrency key, whose permit it keeps for one attempt only, or of its rate (see `domain.rate`).
 """
 
 from __future__ import annotations
@@ -59,16 +59,25 @@ class Concurrency:
 
     def gate(self, project: str, payload: Any) -> str:
         """The gate that an execution with this payload passes."""
+        key = _PLACEHOLDER.sub(lambda match: value_in(payload, match[1]), self.key)
+        return f"{escaped(project)}/{hashed_if_odd(key)}"
 
-        def field(match: re.Match[str]) -> str:
-            value = payload
-            for part in match[1].split("."):
-                value = value.get(part) if isinstance(value, dict) else None
-            return "" if value is None else str(value)
 
-        key = _PLACEHOLDER.sub(field, self.key)
-        if len(key) > LONGEST or not key.isprintable():
-            # A payload may hold anything, and stores index the name of the gate.
-            key = "#" + blake2b(key.encode(errors="replace"), digest_size=16).hexdigest()
-        # Escaped, so that no project can name a gate of another.
-        return f"{project.replace('%', '%25').replace('/', '%2F')}/{key}"
+def value_in(payload: Any, path: str) -> str:
+    """A field of a payload, as part of a key; empty where there is none."""
+    value = payload
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return "" if value is None else str(value)
+
+
+def hashed_if_odd(key: str) -> str:
+    """A key that can be indexed: a payload may hold anything, and stores index a gate's name."""
+    if len(key) <= LONGEST and key.isprintable():
+        return key
+    return "#" + blake2b(key.encode(errors="replace"), digest_size=16).hexdigest()
+
+
+def escaped(project: str) -> str:
+    """A project as the first part of a gate's name: none can name a gate of another."""
+    return project.replace("%", "%25").replace("/", "%2F")

@@ -20,6 +20,7 @@ from tickwell.domain.coercion import (
 )
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout, policy_of
+from tickwell.domain.rate import check_rate_key, make_rate, rate_gate, read_rate
 from tickwell.domain.target import Target
 from tickwell.domain.trigger import Trigger
 from tickwell.errors import InvalidJob
@@ -50,6 +51,10 @@ class Job:
     misfire: Misfire = field(default_factory=Misfire)
     overlap: Overlap = Overlap.SKIP
     concurrency: Concurrency | None = None
+    #: At most so many starts in any period: "100/1m".
+    rate: str | None = None
+    #: What the rate counts: "{payload.customer}", for all jobs of the project with the same key.
+    rate_key: str | None = None
     delivery: Delivery = Delivery.AT_LEAST_ONCE
     timeout: Timeout = field(default_factory=Timeout)
     #: A queued execution older than this many milliseconds is skipped instead of started.
@@ -77,6 +82,7 @@ class Job:
         check_each(
             self._check_texts,
             self._check_parts,
+            self._check_rate,
             self._check_priority,
             self._check_expires,
             self._check_failures,
@@ -100,6 +106,20 @@ class Job:
         make_choice(self, "", "overlap", Overlap)
         make_choice(self, "", "delivery", Delivery)
 
+    def _check_rate(self) -> None:
+        if self.rate is not None:
+            object.__setattr__(self, "rate", make_rate(self.rate))
+        if self.rate_key is not None:
+            check_rate_key(self.rate_key)
+            if self.rate is None:
+                raise InvalidJob("needs a rate", field="rate_key", hint='Add rate="100/1m"')
+        if self.rate is not None and self.concurrency is not None:
+            raise InvalidJob(
+                "a job has a rate or a concurrency key, not both",
+                field="rate",
+                hint="Leave one out, or limit the capacity of the workers of its queue",
+            )
+
     def _check_priority(self) -> None:
         require_whole(self, "", "priority")
         if not 1 <= self.priority <= 10:
@@ -119,6 +139,19 @@ class Job:
     def ability(self) -> str:
         """What a worker must be able to do to run it; workers announce what they can."""
         return self.target.ability_in(self.project)
+
+    def gate_of(self, payload: Any) -> tuple[str | None, int]:
+        """The gate that an execution passes after its job's own, and its limit there.
+
+        The payload is the one that it brings; without one, the job's.
+        """
+        if self.concurrency is None and self.rate is None:
+            return None, 0
+        given = self.payload if payload is None else payload
+        if self.concurrency is not None:
+            return self.concurrency.gate(self.project, given), self.concurrency.limit
+        limit, period = read_rate(self.rate or "")
+        return rate_gate(self, period, given), limit
 
 
 _KINDS = {

@@ -141,8 +141,7 @@ def new_execution(
 ) -> NewExecution:
     """An execution of the job at a fire time, later by its jitter."""
     run_at = fire_time + (_jitter(job, fire_time) if kind is Kind.FIRE else 0)
-    limits = job.concurrency
-    given = job.payload if payload is None else payload
+    gate, limit = job.gate_of(payload)
     return NewExecution(
         id=id,
         job=job,
@@ -152,8 +151,8 @@ def new_execution(
         rank=rank(run_at, job.priority),
         overlap=overlap,
         payload=payload,
-        gate=limits.gate(job.project, given) if limits else None,
-        limit=limits.limit if limits else 0,
+        gate=gate,
+        limit=limit,
     )
 
 

@@ -115,6 +115,8 @@ _JOB = Shape(
         "concurrency": Field(
             optional(remembered(_CONCURRENCY.as_value())), {"key": "reports", "limit": 2}
         ),
+        "rate": Field(optional(TEXT), "100/1m"),
+        "rate_key": Field(optional(TEXT), "{payload.customer}"),
         "delivery": Field(choice(Delivery), "at_least_once"),
         "timeout": Field(remembered(_TIMEOUT.as_value()), {"soft": "4m30s", "hard": "5m"}),
         "expires": Field(optional(DURATION), "10m"),

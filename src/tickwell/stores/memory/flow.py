@@ -22,6 +22,7 @@ from tickwell.domain.execution import (
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job, JobState, rank
 from tickwell.domain.planning import Plan
+from tickwell.domain.rate import is_rate, left_after, permit_from, with_returned
 from tickwell.stores.memory.tables import Row, Tables, Waits, own
 
 
@@ -86,7 +87,7 @@ class Flow:
             row.look_at = run_at
             self.tables.move(row, State.WAITING)
         elif self._take_job_permit(row):
-            self._through_key_gate(row)
+            self._through_key_gate(row, now + horizon)
         elif run_at > now:
             # Its instant decides, so promotion looks again at run_at and not before.
             row.look_at = run_at + horizon
@@ -99,53 +100,63 @@ class Flow:
         execution = row.execution
         execution.reason, execution.ended_at = reason, now
         execution.cancel_requested = row.called_off = False
-        self.leave(row, state)
+        self.leave(row, state, now)
         self._go_on(execution, now)
-        self._release_job(row)
+        self._release_job(row, now)
 
-    def leave(self, row: Row, state: State) -> None:
-        """Take it out of its concurrency gate or the queue for it; the next ones may enter."""
+    def leave(self, row: Row, state: State, now: int) -> None:
+        """Take it out of its key's gate or the queue for it; the next ones may enter."""
         was_there = row.holds_key or row.waits is Waits.KEY
         self.tables.move(row, state)
         if was_there and row.gate is not None:
-            self._give_way(row, row.gate)
+            self.give_way(row, row.gate, now)
 
-    def _give_way(self, row: Row, gate: str) -> None:
+    def give_way(self, row: Row, gate: str, now: int) -> None:
         """Give the permit back, if it has one; the best of those before the gate get what is free.
 
         Who stands first may be in the way of others without a permit: each brings its own limit.
         """
+        if row.holds_key and is_rate(gate):
+            free = self.tables.key_free.get(gate, [])
+            self.tables.key_free[gate] = with_returned(free, row.permit_from, now)
         row.holds_key = False
         self.tables.key_gate.get(gate, set()).discard(row.execution.id)
-        self.let_in(gate)
+        self.let_in(gate, now)
         self.tables.forget_gate(gate)
 
-    def let_in(self, gate: str) -> None:
-        """Let the best of those before a concurrency gate through, as many as there is room for.
+    def let_in(self, gate: str, until: int) -> None:
+        """Let the best of those before a gate through, as many as there is room for by then.
 
-        More than one only where limits differ: each execution brings its own.
+        More than one only where limits differ, or with time: each execution brings its own limit.
         """
         while following := self._best(self.tables.before_key.get(gate, set())):
-            if len(self.tables.key_gate.get(gate, ())) >= following.limit:
+            held, free = len(self.tables.key_gate.get(gate, ())), self.tables.key_free.get(gate, [])
+            at = permit_from(held, free, following.limit)
+            if at is None:
                 return
-            self._through_key_gate(following)
+            if at > until:
+                # Whoever is the best at that instant gets it, so only one of them is looked at.
+                following.look_at = at
+                self.tables.move(following, State.WAITING, Waits.KEY)
+                return
+            self._enter(following, at)
 
     def withdraw(self, row: Row, now: int) -> None:
         """Take a fire back; the planner may arm it again."""
         self.end(row, State.SKIPPED, Reason.WITHDRAWN, now)
 
-    def hold(self, row: Row) -> None:
+    def hold(self, row: Row, now: int) -> None:
         """Hold it until its job is resumed; it keeps its permit of the job's gate."""
+        self.leave(row, State.WAITING, now)
         row.execution.run_at = row.look_at = NEVER
         row.execution.reason = None
-        self.leave(row, State.WAITING)
 
     def restamp(self, row: Row, job: Job) -> None:
         """Let the next attempt run by the definition in force; its gate stays the one it has."""
-        execution, limits = row.execution, job.concurrency
-        payload = job.payload if execution.payload is None else execution.payload
-        if limits is not None and limits.gate(job.project, payload) == row.gate:
-            row.limit = limits.limit
+        execution = row.execution
+        gate, limit = job.gate_of(execution.payload)
+        if gate is not None and gate == row.gate:
+            row.limit = limit
         execution.job_version, execution.queue = job.version, job.queue
         execution.ability = job.ability
         row.rank = rank(execution.run_at, job.priority)
@@ -188,13 +199,28 @@ class Flow:
         row.holds_job = True
         return True
 
-    def _through_key_gate(self, row: Row) -> None:
-        if row.gate is not None and not row.holds_key:
-            if len(self.tables.key_gate.get(row.gate, ())) >= row.limit:
-                self.tables.move(row, State.BLOCKED, Waits.KEY)
-                return
-            self.tables.key_gate.setdefault(row.gate, set()).add(row.execution.id)
-            row.holds_key = True
+    def _through_key_gate(self, row: Row, until: int) -> None:
+        if row.gate is None or row.holds_key:
+            self.tables.move(row, State.QUEUED)
+        elif is_rate(row.gate):
+            # Permits come free with time, so that better ones may stand before it.
+            row.execution.reason = Reason.RATE
+            self.tables.move(row, State.BLOCKED, Waits.KEY)
+            self.let_in(row.gate, until)
+        elif len(self.tables.key_gate.get(row.gate, ())) >= row.limit:
+            self.tables.move(row, State.BLOCKED, Waits.KEY)
+        else:
+            self._enter(row, 0)
+
+    def _enter(self, row: Row, at: int) -> None:
+        """Give it a permit of its key's gate that can be had from an instant on."""
+        gate, execution = row.gate or "", row.execution
+        self.tables.key_gate.setdefault(gate, set()).add(execution.id)
+        row.holds_key = True
+        if is_rate(gate):
+            self.tables.key_free[gate] = left_after(self.tables.key_free.get(gate, []), at)
+            execution.run_at = row.permit_from = max(execution.run_at, at)
+            execution.reason = None
         self.tables.move(row, State.QUEUED)
 
     def _overlapped(self, row: Row, now: int) -> None:
@@ -225,18 +251,18 @@ class Flow:
         elif row.execution.state in PENDING:
             self.end(row, State.CANCELLED, why or "cancelled", now)
 
-    def _release_job(self, row: Row) -> None:
+    def _release_job(self, row: Row, now: int) -> None:
         if not row.holds_job:
             return
         row.holds_job = False
         del self.tables.job_gate[row.execution.job_id]
-        self._pass_on(row.execution.job_id)
+        self._pass_on(row.execution.job_id, now)
 
-    def _pass_on(self, job_id: str) -> None:
+    def _pass_on(self, job_id: str, now: int) -> None:
         """Let the best of those before a job's own gate through, which is free."""
         following = self._best(self.tables.before_job.get(job_id, set()))
         if following is not None and self._take_job_permit(following):
-            self._through_key_gate(following)
+            self._through_key_gate(following, now)
 
     def _best(self, ids: set[str]) -> Row | None:
         rows = (self.tables.rows[id] for id in ids)

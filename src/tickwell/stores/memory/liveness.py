@@ -7,17 +7,20 @@ from copy import copy
 from dataclasses import replace
 
 from tickwell.domain.execution import Claim, Start, State
+from tickwell.domain.rate import is_rate, period_of
 from tickwell.domain.worker import Liveness, Owned, Pulse, Worker
 from tickwell.ports.records import Record
 from tickwell.stores.memory.claims import Claims
+from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.tables import Tables, own
 
 
 class MemoryLiveness:
     """The part of `ports.store.QueueStore` that is about workers."""
 
-    def __init__(self, tables: Tables, claims: Claims) -> None:
-        self.tables = tables
+    def __init__(self, flow: Flow, claims: Claims) -> None:
+        self.tables = flow.tables
+        self.flow = flow
         self.claims = claims
 
     async def beat(self, worker: Worker, now: int, *, leaving: bool = False) -> Pulse:
@@ -68,6 +71,9 @@ class MemoryLiveness:
             if row.execution.attempt == one.attempt:
                 row.execution.started_at = one.started_at
                 written.append(one.id)
+                if row.holds_key and row.gate is not None and is_rate(row.gate):
+                    row.permit_from = one.started_at + period_of(row.gate)
+                    self.flow.give_way(row, row.gate, one.started_at)
         return written
 
     async def list_workers(self) -> list[Liveness]:

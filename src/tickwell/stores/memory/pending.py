@@ -38,7 +38,9 @@ class PendingExecutions:
         for row in withdrawn:
             self.flow.end(row, State.SKIPPED, reason, now)
         for gate in sorted({row.gate for row in affected if row.gate is not None}):
-            self.flow.let_in(gate)  # a limit may have been raised, or the first have been withdrawn
+            self.flow.let_in(
+                gate, now
+            )  # a limit may have been raised, or the first have been withdrawn
         return len(withdrawn), self._call_off(made, now)
 
     def release(self, at: int) -> None:
@@ -56,7 +58,7 @@ class PendingExecutions:
         elif pending is Pending.END:
             self.flow.end(row, State.CANCELLED, "job deleted", now)
         elif pending is Pending.HOLD:
-            self.flow.hold(row)
+            self.flow.hold(row, now)
 
     def _call_off(self, made: Change, now: int) -> int:
         """Ask for what is claimed ahead of its instant, as far as it would have been taken back.

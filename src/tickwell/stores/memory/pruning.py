@@ -21,6 +21,7 @@ class MemoryPruning:
             self.tables.drop_row(id)
         pruned = len(old) + self._prune_skips(now, limit) + self._prune_versions(now, limit)
         pruned += self._prune_records(now, limit) + self._prune_workers(now, limit)
+        self._forget_rates(now)
         return pruned + self._prune_jobs(limit)
 
     def _old(self, job_id: str, now: int) -> list[str]:
@@ -44,6 +45,12 @@ class MemoryPruning:
             else:
                 kept += not dead
         return old
+
+    def _forget_rates(self, now: int) -> None:
+        """Forget when permits were free again once all are: keys come from payloads."""
+        free = self.tables.key_free
+        for gate in [gate for gate, times in free.items() if not times or times[-1] <= now]:
+            del free[gate]
 
     def _prune_skips(self, now: int, limit: int) -> int:
         pruned = 0

@@ -148,7 +148,7 @@ class MemoryQueue:
         for row in chosen:
             if to in PENDING:
                 row.execution.reason = reason if to is State.PARKED else None
-                self.flow.leave(row, to)
+                self.flow.leave(row, to, now)
             else:
                 self.flow.end(row, to, reason, now)
         return [row.execution.id for row in chosen]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from tickwell.domain.execution import Attempt, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.outcome import Report
+from tickwell.domain.rate import permit_back_at
 from tickwell.ports.records import Finished
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.tables import Row, own
@@ -43,6 +44,11 @@ class MemoryReports:
 
     def _apply(self, row: Row, report: Report, now: int) -> None:
         execution = row.execution
+        if row.gate is not None:
+            maybe = report.ended_at if report.may_have_started else None
+            row.permit_from = permit_back_at(
+                row.gate, report.claim.run_at, report.started_at, maybe
+            )
         execution.attempts.append(
             Attempt(
                 number=execution.attempt,
@@ -92,13 +98,13 @@ class MemoryReports:
         row.rank, row.called_off = rank, False
         if row.expires_at is not None:
             heapq.heappush(self.tables.expiring, (row.expires_at, execution.id))
-        self.flow.leave(row, State.WAITING)
+        self.flow.leave(row, State.WAITING, now)
         if execution.job_version != entry.job.version:
             self.flow.restamp(row, entry.job)
         if entry.cursor.state is JobState.DELETED:
             self.flow.end(row, State.CANCELLED, "job deleted", now)
         elif entry.cursor.state is JobState.PAUSED:
-            self.flow.hold(row)
+            self.flow.hold(row, now)
         elif run_at <= now:
             self.flow.admit(row, now, 0)
 

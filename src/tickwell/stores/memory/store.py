@@ -34,7 +34,7 @@ class MemoryStore(ComposedStore):
         self.firing = MemoryFiring(self.flow, self.claims)
         self.queue = MemoryQueue(self.flow, self.claims)
         self.reports = MemoryReports(self.flow)
-        self.liveness = MemoryLiveness(self.tables, self.claims)
+        self.liveness = MemoryLiveness(self.flow, self.claims)
         self.catalog = MemoryCatalog(self.flow)
         self.history = MemoryHistory(self.flow)
         self.steps = MemorySteps(self.flow)

@@ -35,6 +35,8 @@ class Row:
     #: Promotion looks at it when this is at most now + horizon.
     look_at: int
     expires_at: int | None
+    #: From when on the permit of its rate can be had again, were it to give it back now.
+    permit_from: int = 0
     waits: Waits | None = None
     holds_job: bool = False
     holds_key: bool = False
@@ -84,6 +86,8 @@ class Tables:
     #: The holders of a concurrency gate, and the executions that wait for it.
     key_gate: dict[str, set[str]] = field(default_factory=dict)
     before_key: dict[str, set[str]] = field(default_factory=dict)
+    #: When permits that were used can be had again, by the gate of a rate.
+    key_free: dict[str, list[int]] = field(default_factory=dict)
     workers: dict[str, Liveness] = field(default_factory=dict)
     records: dict[tuple[str, str, str], Record] = field(default_factory=dict)
     #: By project (next_fire_time, job); (look_at, execution), (expires_at, execution), by queue

@@ -95,6 +95,7 @@ def row_of(doc: Document) -> MongoRow:
         limit=get("limit", 0),
         look_at=doc["look_at"],
         expires_at=get("expires_at"),
+        permit_from=doc["run_at"],
         holds_job=get("holds_job", False),
         holds_key="permit" in doc,
         permit=get("permit"),

@@ -16,6 +16,7 @@ from tickwell.stores.mongo.codec import ADDING, WAITING
 from tickwell.stores.mongo.database import Document
 from tickwell.stores.mongo.documents import WHOLE, is_gated
 from tickwell.stores.mongo.errors import translate_errors
+from tickwell.stores.mongo.workspace.concurrency_gates import Moved
 from tickwell.stores.mongo.workspace.transaction import Transactions
 from tickwell.stores.mongo.workspace.workspace import Workspace
 
@@ -59,7 +60,7 @@ class MongoFiring(Part):
             for each in planned.values():
                 _fire(space, each, now, horizon)
 
-        def after(_: Workspace, missed: set[str], __: set[str]) -> None:
+        def after(_: Workspace, missed: set[str], __: Moved) -> None:
             for id, each in planned.items():
                 if id not in missed:
                     _count(fired, each)

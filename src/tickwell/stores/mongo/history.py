@@ -35,6 +35,7 @@ from tickwell.stores.mongo.codec import (
 from tickwell.stores.mongo.database import Collection, Document, Order, new_op, scan_page
 from tickwell.stores.mongo.documents import WHOLE, execution_of
 from tickwell.stores.mongo.errors import translate_errors
+from tickwell.stores.mongo.workspace.concurrency_gates import Moved
 from tickwell.stores.mongo.workspace.outbox import skip_of
 from tickwell.stores.mongo.workspace.sweep import Abandoned
 from tickwell.stores.mongo.workspace.transaction import Transactions
@@ -105,7 +106,7 @@ class MongoHistory(Part):
             found = await space.spec.add_executions(some, now, horizon)
             space.answers = dict(zip((one.id for one in some), found, strict=True))
 
-        def after(space: Workspace, missed: set[str], _: set[str]) -> None:
+        def after(space: Workspace, missed: set[str], _: Moved) -> None:
             added = {one.id for one in new if one.job.id not in missed}
             answers.update((id, known) for id, known in space.answers.items() if id in added)
 

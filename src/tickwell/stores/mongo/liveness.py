@@ -8,6 +8,7 @@ from typing import Any
 from pymongo import ReturnDocument, UpdateOne
 
 from tickwell.domain.execution import Claim, Start
+from tickwell.domain.rate import is_rate
 from tickwell.domain.worker import DEFAULT_BEAT, Liveness, Owned, Pulse, Refusal, Worker
 from tickwell.stores.mongo.client import Part
 from tickwell.stores.mongo.codec import RUNNING, clean
@@ -88,13 +89,21 @@ class MongoLiveness(Part):
         asked = {(one.id, one.attempt, one.started_at) for one in starts}
         found = executions.find(
             {"_id": {"$in": [one.id for one in starts]}, "state": RUNNING},
-            {"attempt": 1, "started_at": 1},
+            {"attempt": 1, "started_at": 1, "gate": 1, "permit": 1},
         )
-        return [
-            doc["_id"]
+        written = [
+            doc
             async for doc in found
             if (doc["_id"], doc["attempt"], doc.get("started_at")) in asked
         ]
+        rated = [doc for doc in written if "permit" in doc and is_rate(doc["gate"])]
+        for doc in rated:
+            # The execution keeps the name of it: a permit is returned once.
+            gates = self.sweeper.transactions.gates
+            await gates.give_back(doc["gate"], doc["permit"], doc["started_at"])
+        if rated:
+            self.client.bell.ring()
+        return [doc["_id"] for doc in written]
 
     @translate_errors
     async def list_workers(self) -> list[Liveness]:

@@ -59,7 +59,8 @@ class MongoPruning(Part):
         pruned = 3 * limit - left.executions - left.skips - left.versions
         pruned += await self._prune_records(now, limit)
         pruned += await self._prune_workers(now, limit)
-        await self.database.gates.delete_many({"holders": []})
+        await self.database.gates.delete_many({"holders": [], "until": None})
+        await self.transactions.gates.rates.prune(now)
         return pruned + await self._prune_jobs(limit)
 
     async def _prune_job(self, id: str, now: int, left: Left) -> None:

@@ -20,6 +20,7 @@ from tickwell.stores.mongo.codec import ADDING, QUEUED, RUNNING, WAITING
 from tickwell.stores.mongo.database import Collection as Documents
 from tickwell.stores.mongo.database import Document
 from tickwell.stores.mongo.errors import translate_errors
+from tickwell.stores.mongo.workspace.concurrency_gates import Moved
 from tickwell.stores.mongo.workspace.transaction import Transactions
 from tickwell.stores.mongo.workspace.workspace import Workspace
 from tickwell.stores.sql.flow.claiming import up_to
@@ -96,11 +97,11 @@ class MongoQueue(Part):
             for row in rows:
                 step(space, row)
 
-        def after(space: Workspace, missed: set[str], entered: set[str]) -> None:
+        def after(space: Workspace, missed: set[str], at_gates: Moved) -> None:
             for id in [id for id in mine(space) if jobs[id] not in missed]:
                 moved = space.moved(id)
                 if moved is not None:
-                    counts[State.QUEUED if id in entered else moved] += 1
+                    counts[at_gates.get(id, moved)] += 1
                 if moved is not None or jobs[id] in space.unreadable or space.is_waiting(id):
                     seen.add(id)
 

@@ -19,6 +19,7 @@ from tickwell.stores.mongo.codec import OUTCOME_CODE, RUNNING, STATE_CODE, clean
 from tickwell.stores.mongo.database import Document
 from tickwell.stores.mongo.documents import is_gated, is_tied
 from tickwell.stores.mongo.errors import translate_errors
+from tickwell.stores.mongo.workspace.concurrency_gates import Moved
 from tickwell.stores.mongo.workspace.overlap_gates import OverlapGates
 from tickwell.stores.mongo.workspace.workspace import Workspace
 
@@ -86,7 +87,7 @@ class MongoReports(Part):
             nonlocal answer
             answer = await space.spec.finish(mine(space), now)
 
-        def after(_: Workspace, missed: set[str], __: set[str]) -> None:
+        def after(_: Workspace, missed: set[str], __: Moved) -> None:
             into.refused += [each for each in answer.refused if each.claim.job.id not in missed]
             into.failures |= {id: n for id, n in answer.failures.items() if id not in missed}
 
@@ -97,7 +98,7 @@ class MongoReports(Part):
 def _is_simple(report: Report) -> bool:
     """Whether its end probably changes nothing but its job's gate; the bulk write checks it."""
     job = report.claim.job
-    gate = None if job.concurrency is None else job.concurrency.key
+    gate = job.rate if job.concurrency is None else job.concurrency.key
     return report.state in _FINAL and not is_tied(gate, report.claim.kind, job)
 
 

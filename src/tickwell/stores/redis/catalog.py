@@ -220,9 +220,5 @@ def _limits(job: Job, made: Change, gated: list[Any]) -> dict[str, int]:
 
 def new_limit(job: Job, gate: str | None, payload: Any) -> int:
     """The limit of an execution that stays in its gate under a new definition; 0: unchanged."""
-    limits = job.concurrency
-    if limits is None or gate is None:
-        return 0
-    if payload is None:
-        payload = job.payload
-    return limits.limit if limits.gate(job.project, payload) == gate else 0
+    current, limit = job.gate_of(payload)
+    return limit if gate is not None and current == gate else 0

@@ -35,8 +35,11 @@ class RedisLiveness:
         if not starts:
             return []
         columns = zip(*((one.id, one.attempt, one.started_at) for one in starts), strict=True)
-        written: list[str] = await self.client.answer("record_starts", *map(dumps, columns))
-        return written
+        written, wakes = await self.client.call("record_starts", *map(dumps, columns))
+        if wakes:
+            self.client.bell.ring()
+        ids: list[str] = json.loads(written)
+        return ids
 
     async def list_workers(self) -> list[Liveness]:
         rows = [json.loads(row) for row in await self.client.call("list_workers")]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickwell.domain.execution import Claim, Start
+from tickwell.domain.rate import is_rate, period_of
 from tickwell.domain.worker import Liveness, Pulse, Worker
 from tickwell.stores.sql.flow.claiming import claims_of
+from tickwell.stores.sql.flow.flow import Flow
 from tickwell.stores.sql.parts import D, Part
 from tickwell.stores.sql.rows.codec import clean
 from tickwell.stores.sql.rows.executions import liveness_of, owned_of, worker_to_json
@@ -49,7 +51,26 @@ class SqlLiveness(Part[D]):
         rows = sorted((one.id, one.attempt, one.started_at) for one in starts)
         given = [(started_at, id, attempt) for id, attempt, started_at in rows]
         found = await self.database.write_one(lambda session: session.many("record_starts", given))
-        return [id for (id,) in found]
+        rated = {id: (job, gate) for id, job, gate in found if is_rate(gate)}
+        if rated:
+            some = [one for one in starts if one.id in rated]
+            await self.database.write(lambda session: self._give_back(session, some, rated))
+            self.context.ring()
+        return [id for id, _, _ in found]
+
+    async def _give_back(
+        self, session: Session, starts: Sequence[Start], rated: dict[str, tuple[str, str]]
+    ) -> None:
+        """Give the permits of rates back: when they can be had again is known by now."""
+        flow = Flow(session, self.cache)
+        await flow.locks.jobs(job for job, _ in rated.values())
+        await flow.locks.gates(gate for _, gate in rated.values())
+        for one in starts:
+            if await session.run("give_permit_back", one.id, one.attempt):
+                gate = rated[one.id][1]
+                at = one.started_at + period_of(gate)
+                await flow.gates.release_key(gate, at, one.started_at)
+        await flow.close()
 
     async def list_workers(self) -> list[Liveness]:
         rows = await self.database.read_one(lambda session: session.rows("list_workers"))

@@ -21,7 +21,7 @@ from tickwell.stores.mongo.client import Client, Part
 from tickwell.stores.mongo.codec import FIRST_ENDED
 from tickwell.stores.mongo.database import Collection, Document, monotonic, new_op
 from tickwell.stores.mongo.errors import is_duplicate
-from tickwell.stores.mongo.workspace.concurrency_gates import ConcurrencyGates
+from tickwell.stores.mongo.workspace.concurrency_gates import ConcurrencyGates, Moved
 from tickwell.stores.mongo.workspace.outbox import Event, events_of, updates_of
 from tickwell.stores.mongo.workspace.workspace import Changes, Workspace
 
@@ -36,13 +36,13 @@ class Commits(Part):
         super().__init__(client)
         self.gates = gates
 
-    async def commit(self, space: Workspace) -> tuple[set[str], set[str]]:
-        """Write it; the jobs that changed in between, and executions that entered gates."""
+    async def commit(self, space: Workspace) -> tuple[set[str], Moved]:
+        """Write it; the jobs that changed in between, and executions that gates have moved."""
         changes = space.changes()
         barred = {id for id, each in changes.items() if each.is_barred}
         wanted = {id: each for id, each in changes.items() if id not in barred}
         if not wanted:
-            return barred, set()
+            return barred, {}
         op = new_op()
         missed = barred | await self._freeze(op, wanted)
         missed |= await self._move(op, {i: each for i, each in wanted.items() if i not in missed})
@@ -54,10 +54,10 @@ class Commits(Part):
             self.cache.put(space.tables.jobs[id].job)
         events = [event for event in space.flow.events if not event.job or event.job in written]
         outboxes = {id: each.outbox.document(op) for id, each in written.items() if each.outbox}
-        entered = await self.apply(outboxes, events, monotonic())
+        moved = await self.apply(outboxes, events, monotonic())
         if written:
             self.client.bell.ring()
-        return missed, entered
+        return missed, moved
 
     async def _freeze(self, op: str, wanted: dict[str, Changes]) -> set[str]:
         """Freeze executions; the jobs of executions that changed in between."""
@@ -118,10 +118,10 @@ class Commits(Part):
 
     async def apply(
         self, outboxes: dict[str, Document], events: list[Event], read_at: float
-    ) -> set[str]:
-        """Apply outboxes, then clear them; the executions that entered concurrency gates."""
+    ) -> Moved:
+        """Apply outboxes, then clear them; the executions that gates have moved."""
         if not outboxes:
-            return set()
+            return {}
         database, each = self.database, outboxes.values()
         new = [doc for outbox in each for doc in outbox.get("new", ())]
         updates = [one.write() for outbox in each for one in updates_of(outbox)]
@@ -132,7 +132,7 @@ class Commits(Part):
             # Stopped in between: another process may have applied it, and pruned the result since.
             found = database.jobs.find({"_id": {"$in": [*outboxes]}, "outbox": {"$exists": True}})
             await self.flush([doc async for doc in found])
-            return set()
+            return {}
         await asyncio.gather(
             insert_missing(database.executions, new),
             _write(database.executions, updates),
@@ -143,12 +143,12 @@ class Commits(Part):
             await database.executions.delete_many(
                 {"_id": {"$in": gone}, "state": {"$gte": FIRST_ENDED}}
             )
-        entered = await self.gates.handle(events)
+        moved = await self.gates.handle(events)
         ops = {outbox["op"] for outbox in each}
         await database.jobs.update_many(
             {"_id": {"$in": [*outboxes]}, "outbox.op": {"$in": [*ops]}}, {"$unset": {"outbox": ""}}
         )
-        return entered
+        return moved
 
 
 async def insert_missing(collection: Collection, docs: list[Document]) -> None:

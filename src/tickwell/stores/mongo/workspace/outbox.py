@@ -30,6 +30,10 @@ class Event:
     permit: str | None = None
     #: An execution that asks to enter.
     arriving: str | None = None
+    #: By when a permit of a rate may be used that is given now.
+    until: int = 0
+    #: When the permit of a rate that was returned can be had again.
+    back_at: int = 0
 
 
 @dataclass(slots=True)
@@ -81,7 +85,10 @@ class Outbox:
             "drop": self.drop,
             "skips": skip_documents(self.skips, op),
             "records": self.records,
-            "events": [[each.gate, each.permit, each.arriving] for each in self.events],
+            "events": [
+                [each.gate, each.permit, each.arriving, each.until, each.back_at]
+                for each in self.events
+            ],
         }
         return {"op": op} | {name: part for name, part in parts.items() if part}
 
@@ -94,8 +101,8 @@ def updates_of(doc: Document) -> list[Update]:
 def events_of(doc: Document) -> list[Event]:
     """The events at concurrency gates in an outbox."""
     return [
-        Event(gate=gate, permit=permit, arriving=arriving)
-        for gate, permit, arriving in doc.get("events", ())
+        Event(gate=gate, permit=permit, arriving=arriving, until=until, back_at=back_at)
+        for gate, permit, arriving, until, back_at in doc.get("events", ())
     ]
 
 

@@ -60,7 +60,7 @@ class OverlapGates(Part):
             for id in ids:
                 row = space.tables.rows.get(id)
                 if row is not None and row.execution.ended_at is not None:
-                    space.flow.release_job(row)
+                    space.flow.release_job(row, now)
 
         if ids:
             await self.transactions.run({doc["job"] for doc in docs}, now, read, change)

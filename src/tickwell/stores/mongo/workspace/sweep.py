@@ -58,7 +58,7 @@ class Sweeper(Part):
         await self._sweep_frozen(seen)
         await self._sweep_over_held(seen, now)
         await self._sweep_lines(now)
-        await self._sweep_gates(seen)
+        await self._sweep_gates(seen, now)
         for sweep in self._batches:
             await sweep(seen)
 
@@ -110,7 +110,7 @@ class Sweeper(Part):
         if job_ids:
             await self.transactions.run(job_ids, now, read, change)
 
-    async def _sweep_gates(self, seen: Abandoned) -> None:
+    async def _sweep_gates(self, seen: Abandoned, now: int) -> None:
         """Concurrency gates with waiting executions, whose permits may have no live holder.
 
         A permit that may be about to be used is given time.
@@ -121,6 +121,6 @@ class Sweeper(Part):
         old = seen.among([f"gate {gate}" for gate in gates])
         for gate in sorted(gates):
             is_old = f"gate {gate}" in old
-            await self.transactions.gates.reconcile(gate, is_old=is_old)
+            await self.transactions.gates.reconcile(gate, now, is_old=is_old)
             if is_old:
                 seen.seen.pop(f"gate {gate}", None)

@@ -17,7 +17,7 @@ from tickwell.stores.mongo.codec import ADDING, FIRST_ENDED
 from tickwell.stores.mongo.database import Document
 from tickwell.stores.mongo.documents import WHOLE
 from tickwell.stores.mongo.workspace.commit import Commits
-from tickwell.stores.mongo.workspace.concurrency_gates import ConcurrencyGates
+from tickwell.stores.mongo.workspace.concurrency_gates import ConcurrencyGates, Moved
 from tickwell.stores.mongo.workspace.outbox import skip_of
 from tickwell.stores.mongo.workspace.workspace import Workspace
 
@@ -34,8 +34,8 @@ Step = Callable[[Workspace], Awaitable[None]]
 #: A method of the memory store, on executions by id.
 Method = Callable[[Workspace, list[str]], Awaitable[list[str]]]
 #: Called after each try: its workspace, the jobs that changed in between, and the executions that
-#: entered concurrency gates.
-After = Callable[[Workspace, set[str], set[str]], None]
+#: gates of keys and rates have moved.
+After = Callable[[Workspace, set[str], Moved], None]
 
 
 class Transactions(Part):
@@ -67,9 +67,9 @@ class Transactions(Part):
             await self.read_jobs(space, left, known or {})
             await read(space)
             await change(space)
-            missed, entered = await self.commits.commit(space)
+            missed, moved = await self.commits.commit(space)
             if after is not None:
-                after(space, missed, entered)
+                after(space, missed, moved)
             if not missed:
                 return
             left = sorted(missed)
@@ -98,7 +98,7 @@ class Transactions(Part):
         async def change(space: Workspace) -> None:
             moved[:] = await method(space, mine(space))
 
-        def after(_: Workspace, missed: set[str], __: set[str]) -> None:
+        def after(_: Workspace, missed: set[str], __: Moved) -> None:
             done.update(id for id in moved if jobs[id] not in missed)
 
         await self.run(set(jobs.values()), now, read, change, after)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from tickwell.domain.execution import RangeSkip, State
+from tickwell.domain.execution import RangeSkip, Reason, State
 from tickwell.domain.job import Entry, Job, JobState
+from tickwell.domain.rate import is_rate
 from tickwell.domain.step import Step
 from tickwell.errors import StoreCorrupt
 from tickwell.stores.memory import MemoryStore
@@ -64,34 +65,38 @@ class GateFlow(Flow):
         super().__init__(tables)
         self.events: list[Event] = []
 
-    def _give_way(self, row: Row, gate: str) -> None:
+    def give_way(self, row: Row, gate: str, now: int) -> None:
         permit = row.permit if row.holds_key and isinstance(row, MongoRow) else None
         row.holds_key = False
-        self.events.append(Event(gate=gate, job=row.execution.job_id, permit=permit))
+        job, back_at = row.execution.job_id, row.permit_from
+        self.events.append(Event(gate=gate, job=job, permit=permit, until=now, back_at=back_at))
 
-    def let_in(self, gate: str) -> None:
-        self.events.append(Event(gate=gate))
+    def let_in(self, gate: str, until: int) -> None:
+        self.events.append(Event(gate=gate, until=until))
 
-    def release_job(self, row: Row) -> None:
+    def release_job(self, row: Row, now: int) -> None:
         """Return a job's permit that an ended execution still holds."""
-        self._release_job(row)
+        self._release_job(row, now)
 
-    def free_job(self, job_id: str) -> None:
+    def free_job(self, job_id: str, now: int) -> None:
         """Take a job's permit from a holder that no longer exists, and transfer it."""
         holder = self.tables.job_gate.pop(job_id, None)
         row = None if holder is None else self.tables.rows.get(holder)
         if row is not None:
             row.holds_job = False
-        self._pass_on(job_id)
+        self._pass_on(job_id, now)
 
-    def _through_key_gate(self, row: Row) -> None:
+    def _through_key_gate(self, row: Row, until: int) -> None:
         if row.gate is None or row.holds_key:
             self.tables.move(row, State.QUEUED)
             return
+        if is_rate(row.gate):
+            row.execution.reason = Reason.RATE
+        # One that stood there before, and is looked at again, does not arrive.
+        one, stood = row.execution, row.waits is Waits.KEY
         self.tables.move(row, State.BLOCKED, Waits.KEY)
-        self.events.append(
-            Event(gate=row.gate, job=row.execution.job_id, arriving=row.execution.id)
-        )
+        arriving = None if stood else one.id
+        self.events.append(Event(gate=row.gate, job=one.job_id, arriving=arriving, until=until))
 
 
 class Workspace:
@@ -204,7 +209,7 @@ class Workspace:
         for id in tables.jobs:
             holder = tables.job_gate.get(id)
             if holder in gone or (holder is None and tables.before_job.get(id)):
-                self.flow.free_job(id)
+                self.flow.free_job(id, self.now)
 
     def changes(self) -> dict[str, Changes]:
         """The differences, by job."""

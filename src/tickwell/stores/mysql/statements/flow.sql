@@ -76,6 +76,17 @@ UPDATE ROWS($1, name NAME, held INT) AS counted
 STRAIGHT_JOIN tickwell_gate AS gate FORCE INDEX (PRIMARY) ON gate.name = counted.name
 SET gate.held = counted.held;
 
+-- name: rates
+-- When permits of rates that were used can be had again; after the locks of their gates.
+SELECT rate.name, rate.free FROM ROWS($1, name NAME) AS wanted
+STRAIGHT_JOIN tickwell_rate AS rate FORCE INDEX (PRIMARY) ON rate.name = wanted.name FOR UPDATE;
+
+-- name: set_rates
+-- The same as it is now, and the last of each.
+INSERT INTO tickwell_rate (name, free, until)
+SELECT used.name, used.free, used.until FROM ROWS($1, name NAME, free TEXT, until INT) AS used
+ON DUPLICATE KEY UPDATE tickwell_rate.free = used.free, tickwell_rate.until = used.until;
+
 -- name: best_before_gate
 -- The best of those before a concurrency gate.
 SELECT id FROM tickwell_queue FORCE INDEX (queue_gate) WHERE waits = 2 AND gate = $1

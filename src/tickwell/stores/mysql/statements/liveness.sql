@@ -77,6 +77,12 @@ UPDATE ROWS($1, started_at INT, id ID, attempt INT) AS report
 STRAIGHT_JOIN tickwell_running AS running FORCE INDEX (PRIMARY)
     ON running.id = report.id AND running.attempt = report.attempt
 SET running.started_at = report.started_at;
-SELECT running.id FROM ROWS($1, started_at INT, id ID, attempt INT) AS report
+SELECT running.id, running.job, running.gate
+FROM ROWS($1, started_at INT, id ID, attempt INT) AS report
 STRAIGHT_JOIN tickwell_running AS running
     ON running.id = report.id AND running.attempt = report.attempt;
+
+-- name: give_permit_back
+-- An attempt that has started needs its permit of a rate no more.
+UPDATE tickwell_running SET gate = NULL
+WHERE id = $1 AND attempt = $2 AND gate IS NOT NULL;

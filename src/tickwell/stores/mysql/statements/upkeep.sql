@@ -133,3 +133,7 @@ LIMIT $1 FOR UPDATE SKIP LOCKED;
 -- They are gone until somebody passes them again.
 DELETE gate FROM ROWS($1, name NAME) AS gone
 STRAIGHT_JOIN tickwell_gate AS gate FORCE INDEX (PRIMARY) ON gate.name = gone.name;
+
+-- name: prune_rates
+-- Rates of which every permit can be had again.
+DELETE FROM tickwell_rate WHERE until <= $1 LIMIT $2;

@@ -71,6 +71,17 @@ WHERE job = $1 AND waits = 1 AND state = 1 AND overlap <> 2 ORDER BY id;
 UPDATE tickwell.gate SET held = counted.held FROM unnest($1::text[], $2::integer[])
     AS counted (name, held) WHERE gate.name = ANY (ARRAY[counted.name]);
 
+-- name: rates
+-- When permits of rates that were used can be had again; after the locks of their gates.
+SELECT name, free FROM tickwell.rate WHERE name = ANY ($1::text[]);
+
+-- name: set_rates
+-- The same as it is now, and the last of each.
+INSERT INTO tickwell.rate (name, free, until)
+SELECT name, free, until FROM unnest($1::text[], $2::text[], $3::bigint[])
+    AS used (name, free, until) ORDER BY name
+ON CONFLICT (name) DO UPDATE SET free = excluded.free, until = excluded.until;
+
 -- name: best_before_gate
 -- The best of those before a concurrency gate.
 SELECT id::text FROM tickwell.queue WHERE waits = 2 AND gate = $1 ORDER BY rank, id LIMIT 1;

@@ -99,4 +99,10 @@ WITH started AS MATERIALIZED (
     FOR UPDATE OF running SKIP LOCKED
 )
 UPDATE tickwell.running SET started_at = started.started_at
-FROM started WHERE running.id = started.id RETURNING running.id::text;
+FROM started WHERE running.id = started.id
+RETURNING running.id::text, running.job::text, running.gate;
+
+-- name: give_permit_back
+-- An attempt that has started needs its permit of a rate no more.
+UPDATE tickwell.running SET gate = NULL
+WHERE id = $1 AND attempt = $2 AND gate IS NOT NULL;

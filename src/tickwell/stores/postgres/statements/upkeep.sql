@@ -122,3 +122,9 @@ WHERE record.kind = 'job_version' AND record.project = gone.project
 DELETE FROM tickwell.gate WHERE name IN (
     SELECT name FROM tickwell.gate WHERE held = 0 LIMIT $1 FOR UPDATE SKIP LOCKED
 );
+
+-- name: prune_rates
+-- Rates of which every permit can be had again.
+DELETE FROM tickwell.rate WHERE name IN (
+    SELECT name FROM tickwell.rate WHERE until <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+);

@@ -65,7 +65,7 @@ local function try_again(id, row, run_at, rank, stamp)
   lift(id, row)
   row[WORKER], row[CLAIM], row[CANCEL], row[CALLED_OFF] = false, false, false, false
   row[RUN_AT], row[LOOK_AT], row[RANK] = run_at, run_at, rank
-  leave(id, row, WAITING)
+  leave(id, row, WAITING, now)
   stirred = true
   if row[VERSION] ~= entry[J_VERSION] then
     restamp(id, row, entry, stamp and stamp[2])
@@ -73,7 +73,7 @@ local function try_again(id, row, run_at, rank, stamp)
   if entry[J_STATE] == DELETED then
     conclude(id, row, CANCELLED, 'job deleted', now)
   elseif entry[J_STATE] == PAUSED then
-    hold(id, row)
+    hold(id, row, now)
   elseif run_at <= now then
     admit(id, row, now, 0)
   end
@@ -106,6 +106,10 @@ local function apply(id, row, report)
     report[R_RUN_AT] = report[R_ENDED]
   end
   lift(id, row)
+  local start = report[R_STARTED] or (report[R_OUTCOME] == LOST_OUTCOME and report[R_ENDED])
+  if row[GATE] and permits.are_of_rate(row[GATE]) then
+    permits.back_at[id] = start and start + permits.period_of(row[GATE]) or row[RUN_AT]
+  end
   row[ATTEMPTS] = row[ATTEMPTS] or {}
   local former = row[ATTEMPTS][#row[ATTEMPTS]]
   if former and row[RESULT] then
@@ -118,7 +122,7 @@ local function apply(id, row, report)
   row[CHARGED], row[LOST], row[RETURNED] = report[R_CHARGED], report[R_LOST], report[R_RETURNED]
   row[STARTED], row[ERROR] = report[R_STARTED] or false, report[R_ERROR] or false
   row[RESULT], row[DEADLINE] = report[R_RESULT] or false, false
-  if report[R_STARTED] or report[R_OUTCOME] == LOST_OUTCOME then
+  if start then
     row[EXPIRES] = false -- it may have started
   end
   if is_called_off(row, report) then

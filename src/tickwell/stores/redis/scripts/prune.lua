@@ -162,8 +162,18 @@ local function prune_jobs()
   return gone
 end
 
+-- Rates of which every permit can be had again.
+local function forget_rates()
+  local idle = redis.call('ZRANGE', P .. 'rates', '-inf', now, 'BYSCORE', 'LIMIT', 0, limit)
+  for _, gate in ipairs(idle) do
+    redis.call('UNLINK', P .. 'free:' .. gate)
+  end
+  variadic('ZREM', 'rates', idle)
+end
+
 prune_by_age()
 prune_by_count()
+forget_rates()
 local projects = redis.call('SMEMBERS', P .. 'projects')
 for _, project in ipairs(projects) do
   if redis.call('EXISTS', P .. 'project:' .. project) == 0 then

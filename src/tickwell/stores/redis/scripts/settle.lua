@@ -20,7 +20,7 @@ for _, id in ipairs(answers) do
   local row = rows[id]
   if to <= PARKED then
     row[REASON] = to == PARKED and reason
-    leave(id, row, to)
+    leave(id, row, to, now)
   else
     conclude(id, row, to, reason, now)
   end

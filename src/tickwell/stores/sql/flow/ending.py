@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tickwell.domain.execution import Reason
 from tickwell.domain.outcome import Report
+from tickwell.domain.rate import permit_back_at
 from tickwell.stores.sql.flow.flow import Flow
 from tickwell.stores.sql.rows.codec import CANCELLED, DELETED, PAUSED, SKIPPED, WAITING
 from tickwell.stores.sql.rows.running_row import (
@@ -36,22 +37,28 @@ class Endings:
         else:
             await self._end(row, report, *end)
 
-    async def pass_on(self, id: str) -> None:
-        """An execution was given its job's gate and stands before its concurrency gate now."""
+    async def pass_on(self, id: str, now: int) -> None:
+        """An execution was given its job's gate and stands before its key's gate now."""
         row = await self.flow.gates.load(id)
         if row is not None:
             row.holds_job = True
-            await self.flow.gates.through_key(row)
+            await self.flow.gates.through_key(row, now)
+
+    async def _release(self, row: RunningRow, report: Report, now: int) -> None:
+        """Give its permit of its key's gate back, if it has one."""
+        if row.place is not None:
+            maybe = report.ended_at if report.may_have_started else None
+            at = permit_back_at(row.place, report.claim.run_at, report.started_at, maybe)
+            await self.flow.gates.release_key(row.place, at, now)
 
     async def _end(self, row: RunningRow, report: Report, state: int, reason: str | None) -> None:
         job = await self.flow.job(row.job)
         await self.session.many("finish", [end_row(report, state, reason)])
         self.flow.ended[job.project, state] += 1
         await self.flow.after_end(job, row.kind, state, report.ended_at)
-        if row.place is not None:
-            await self.flow.gates.release_key(row.place)
+        await self._release(row, report, report.ended_at)
         if row.holds_job:
-            await self.flow.gates.release_job(row.job)
+            await self.flow.gates.release_job(row.job, report.ended_at)
 
     async def _call_off(self, row: RunningRow, report: Report) -> None:
         """A change of the job took it back after it was claimed and before it started.
@@ -77,11 +84,10 @@ class Endings:
             return
         if row.job_version != head.version:
             await self.flow.restamp(pending, await self.flow.job(row.job))
-        if row.place is not None:
-            await self.flow.gates.release_key(row.place)
+        await self._release(row, report, self.now)
         if head.state == DELETED:
             await self.flow.end(pending, CANCELLED, "job deleted", self.now)
         elif head.state == PAUSED:
-            await self.flow.hold(pending)
+            await self.flow.hold(pending, self.now)
         elif run_at <= self.now:
             await self.flow.admit(pending, self.now, 0)

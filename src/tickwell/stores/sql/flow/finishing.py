@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from tickwell.domain.execution import Kind, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.outcome import Report
+from tickwell.domain.rate import is_rate
 from tickwell.ids import is_id
 from tickwell.ports.records import Finished
 from tickwell.stores.sql.bisect import finish_bisecting
@@ -86,7 +87,9 @@ class SqlReports(Part[D]):
 def is_quick(report: Report) -> bool:
     """Whether the end of this attempt most likely concerns its execution alone."""
     job = report.claim.job
-    if report.state is State.WAITING or job.pause_after is not None or job.concurrency is not None:
+    if report.state is State.WAITING or job.pause_after is not None:
+        return False
+    if job.concurrency is not None or job.rate is not None:
         return False
     return report.claim.kind is Kind.REQUEST or (
         job.overlap is Overlap.ALLOW and not job.trigger.follows_finish
@@ -117,6 +120,8 @@ class Finishing:
         self.retries: list[tuple[RunningRow, Report]] = []
         #: Jobs whose gate becomes free, and the place of the report that frees it.
         self.freed: dict[str, int] = {}
+        #: When, by that place.
+        self.freed_at: dict[int, int] = {}
         #: By the place of the report: one to be applied by itself, or a key to be passed on.
         self.single: list[tuple[int, RunningRow, Report]] = []
         self.passed: dict[int, Waiter] = {}
@@ -187,7 +192,7 @@ class Finishing:
         if counts_failures(report):
             before = self.failures.get(row.job, head.failures)
             self.failures[row.job] = failures_after(report, before)
-        if row.called_off or (row.place is not None and state == WAITING):
+        if row.called_off or is_rate(row.place) or (row.place is not None and state == WAITING):
             self.single.append((place, row, report))
         elif row.place is not None:
             self.keyed.append((place, row, report))
@@ -204,6 +209,7 @@ class Finishing:
         self.ends.append((row, report))
         if row.holds_job:
             self.freed[row.job] = place
+            self.freed_at[place] = report.ended_at
 
     def _places_given_back(self) -> dict[int, str]:
         """The concurrency gates in which places come free, by the place of the report.
@@ -285,7 +291,7 @@ class Finishing:
         self.stirred = self.stirred or bool(steps)
         for place in sorted(steps.keys() | self.passed.keys()):
             if place in self.passed:
-                await self.endings.pass_on(self.passed[place].id)
+                await self.endings.pass_on(self.passed[place].id, self.freed_at[place])
             else:
                 await self.endings.apply(*steps[place])
 
@@ -299,9 +305,12 @@ class Finishing:
         for place in sorted(given_back.keys() | self.passed.keys()):
             if place in given_back:
                 keys.give_back(given_back[place])
-            if place in self.passed:
+            if place in self.passed and not is_rate(self.passed[place].gate):
                 keys.stand(self.passed[place])
         await keys.close()
+        for place, waiter in sorted(self.passed.items()):
+            if is_rate(waiter.gate):
+                await self.endings.pass_on(waiter.id, self.freed_at[place])
 
     async def _failures(self, reports: Iterable[Report]) -> dict[str, int]:
         jobs = {r.claim.job.id for r in reports if r.claim.job.pause_after is not None}

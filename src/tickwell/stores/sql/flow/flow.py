@@ -61,7 +61,7 @@ class Flow:
             row.look_at = row.run_at
             await self.gates.move(row, WAITING)
         elif await self.gates.take_job(row):
-            await self.gates.through_key(row)
+            await self.gates.through_key(row, now + horizon)
         elif row.run_at > now:
             # Its instant decides, so promotion looks again at run_at and not before.
             row.look_at = row.run_at + horizon
@@ -76,9 +76,9 @@ class Flow:
         await self.session.run("end_pending", state, reason, now, row.id)
         self.ended[job.project, state] += 1
         await self.after_end(job, row.kind, state, now)
-        await self.gates.leave_key(row)
+        await self.gates.leave_key(row, now)
         if row.holds_job:
-            await self.gates.release_job(row.job)
+            await self.gates.release_job(row.job, now)
 
     async def after_end(self, job: Job, kind: int, state: int, now: int) -> None:
         """What the end of a fire does to its job's cursor."""
@@ -96,11 +96,12 @@ class Flow:
             await self.session.run("give_runs_back", runs, job.id)
             await self.session.run("nudge", job.id, now, job.trigger.max_runs)
 
-    async def hold(self, row: Row) -> None:
+    async def hold(self, row: Row, now: int) -> None:
         """Keep it waiting until its job is resumed; its place in the job's gate stays its own."""
+        before = copy(row)
         row.run_at = row.look_at = NEVER
         await self.session.run("hold_execution", NEVER, row.id)
-        await self.wait(row)
+        await self._wait(row, WAITING, before, now)
 
     async def release(self, job: Job, at: int) -> None:
         """Let what was held go on from this instant."""
@@ -113,18 +114,22 @@ class Flow:
             await self.session.run("set_run_at", row.run_at, id)
             await self.gates.move(row, WAITING)
 
-    async def wait(self, row: Row, state: int = WAITING) -> None:
-        """Take it out of the queue; its concurrency permit goes to the next."""
-        before, row.holds_key = copy(row), False
+    async def wait(self, row: Row, state: int, now: int) -> None:
+        """Take it out of the queue; its permit of its key goes to the next."""
+        await self._wait(row, state, copy(row), now)
+
+    async def _wait(self, row: Row, state: int, before: Row, now: int) -> None:
+        row.holds_key = False
         await self.gates.move(row, state)
-        await self.gates.leave_key(before)
+        await self.gates.leave_key(before, now)
 
     async def restamp(self, row: Row, job: Job) -> None:
         """Let the next attempt run by the definition in force; its gate stays the one it has."""
-        if row.gate is not None and job.concurrency is not None:
+        if row.gate is not None:
             own = from_json(await self.session.value("payload", row.id))
-            if job.concurrency.gate(job.project, job.payload if own is None else own) == row.gate:
-                row.gate_limit = job.concurrency.limit
+            gate, limit = job.gate_of(own)
+            if gate == row.gate:
+                row.gate_limit = limit
         row.queue, row.ability = job.queue, job.ability
         row.rank = rank(row.run_at, job.priority)
         lane = row.queue, row.ability

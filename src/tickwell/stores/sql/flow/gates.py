@@ -1,6 +1,6 @@
 """Gates: which execution gets a permit, and which one gets it next.
 
-The job's own gate is the holder in its cursor row; a concurrency gate is a row that counts.
+The job's own gate is the holder in its cursor row; that of a key or a rate is a row that counts.
 Both change under their locks only, so they are exact.
 """
 
@@ -10,8 +10,18 @@ from collections import Counter, defaultdict
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from tickwell.domain.execution import Reason
+from tickwell.domain.rate import is_rate, left_after, permit_from, with_returned
 from tickwell.stores.sql.flow.locks import Locks
-from tickwell.stores.sql.rows.codec import ALLOW, BLOCKED, JOB_GATE, KEY_GATE, NO_GATE, QUEUED
+from tickwell.stores.sql.rows.codec import (
+    ALLOW,
+    BLOCKED,
+    JOB_GATE,
+    KEY_GATE,
+    NO_GATE,
+    QUEUED,
+    WAITING,
+)
 from tickwell.stores.sql.rows.pending import Row
 
 
@@ -56,48 +66,75 @@ class Gates:
         row.holds_job = True
         return True
 
-    async def through_key(self, row: Row) -> None:
-        """Past its job's gate: queued, or blocked before its concurrency gate."""
-        if row.gate is not None and not row.holds_key:
-            await self.locks.gates([row.gate])
-            if self.locks.held[row.gate] >= row.gate_limit:
-                await self.move(row, BLOCKED, KEY_GATE)
-                return
-            self.locks.held[row.gate] += 1
-            row.holds_key = True
-        await self.move(row, QUEUED)
+    async def through_key(self, row: Row, until: int) -> None:
+        """Past its job's gate: queued, or before the gate of its key or rate."""
+        if row.gate is None or row.holds_key:
+            await self.move(row, QUEUED)
+            return
+        await self.locks.gates([row.gate])
+        if is_rate(row.gate):
+            # Permits come free with time, so that better ones may stand before it.
+            await self.session.run("set_reason", Reason.RATE.value, row.id)
+            await self.move(row, BLOCKED, KEY_GATE)
+            await self.let_in(row.gate, until)
+        elif self.locks.held[row.gate] >= row.gate_limit:
+            await self.move(row, BLOCKED, KEY_GATE)
+        else:
+            await self._enter(row, 0)
 
-    async def leave_key(self, row: Row) -> None:
-        """Pass on what one had in its concurrency gate that is gone: its permit, or its turn."""
+    async def leave_key(self, row: Row, now: int) -> None:
+        """Pass on what one had in its key's gate that is gone: its permit, or its turn."""
         if row.gate is not None and row.holds_key:
-            await self.release_key(row.gate)
+            await self.release_key(row.gate, row.run_at, now)
         elif row.gate is not None and row.waits == KEY_GATE:
-            await self.let_in(row.gate)
+            await self.let_in(row.gate, now)
 
-    async def release_key(self, gate: str) -> None:
-        """Give a concurrency permit back; the best of those before the gate get what is free."""
+    async def release_key(self, gate: str, at: int, now: int) -> None:
+        """Give a permit back, that of a rate from an instant on; the best get what is free."""
         await self.locks.gates([gate])
         self.locks.held[gate] -= 1
-        await self.let_in(gate)
+        if is_rate(gate):
+            self.locks.free[gate] = with_returned(self.locks.free[gate], at, now)
+        await self.let_in(gate, now)
 
-    async def let_in(self, gate: str) -> None:
-        """Let the best of those before a concurrency gate through, as many as there is room for.
+    async def let_in(self, gate: str, until: int) -> None:
+        """Let the best of those before a gate through, as many as there is room for by then.
 
-        More than one only where limits differ: each execution brings its own.
+        More than one only where limits differ, or with time: each execution brings its own limit.
         """
         await self.locks.gates([gate])
         while following := await self.load(await self.session.value("best_before_gate", gate)):
-            if self.locks.held[gate] >= following.gate_limit:
+            held, free = self.locks.held[gate], self.locks.free.get(gate, [])
+            at = permit_from(held, free, following.gate_limit)
+            if at is None:
                 return
-            await self.through_key(following)
+            if at > until:
+                # Whoever is the best at that instant gets it, so only one of them is looked at.
+                following.look_at = at
+                await self.move(following, WAITING, KEY_GATE)
+                return
+            await self._enter(following, at)
 
-    async def release_job(self, job: str) -> None:
+    async def _enter(self, row: Row, at: int) -> None:
+        """Give it a permit of its key's gate that can be had from an instant on."""
+        gate = row.gate or ""
+        self.locks.held[gate] += 1
+        row.holds_key = True
+        if is_rate(gate):
+            self.locks.free[gate] = left_after(self.locks.free[gate], at)
+            await self.session.run("set_reason", None, row.id)
+            if at > row.run_at:
+                row.run_at = at
+                await self.session.run("set_run_at", at, row.id)
+        await self.move(row, QUEUED)
+
+    async def release_job(self, job: str, now: int) -> None:
         """Give a job's own permit back; the best of those before the gate gets it."""
         following = await self.load(await self.session.value("best_before_job", job))
         await self._set_holder(job, following.id if following else None)
         if following:
             following.holds_job = True
-            await self.through_key(following)
+            await self.through_key(following, now)
 
     async def blocked(self, job: str) -> list[Row]:
         """Those that wait past their instant before a job's gate, and that a newer one replaces."""
@@ -174,7 +211,7 @@ class KeyGates:
         )
         for gate in sorted(gate for gate, all_read in self._read_all.items() if not all_read):
             if not self._waiting[gate]:
-                await self.gates.let_in(gate)
+                await self.gates.let_in(gate, 0)
 
     def _let_in(self, waiter: Waiter) -> None:
         self.held[waiter.gate] += 1

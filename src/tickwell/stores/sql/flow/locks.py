@@ -6,8 +6,10 @@ claim may take what is queued. Under the lock of a gate nobody else counts its p
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable
 
+from tickwell.domain.rate import is_rate
 from tickwell.stores.sql.rows.pending import Head
 from tickwell.stores.sql.session import Session
 
@@ -20,7 +22,10 @@ class Locks:
         self.heads: dict[str, Head] = {}
         #: Places taken in each gate, as this transaction leaves them.
         self.held: dict[str, int] = {}
+        #: Of a rate's gate: when permits that were used can be had again.
+        self.free: dict[str, list[int]] = {}
         self._found: dict[str, int] = {}
+        self._found_free: dict[str, list[int]] = {}
 
     async def jobs(self, ids: Iterable[str]) -> None:
         """Lock jobs; those that are gone are left out."""
@@ -43,6 +48,7 @@ class Locks:
             found = dict(await self.session.rows("lock_gates", missing))
             self.held |= found
             self._found |= found
+            await self._read_rates([name for name in found if is_rate(name)])
             missing = [name for name in missing if name not in found]
             if missing:
                 await self.session.run("make_gates", missing)
@@ -58,3 +64,19 @@ class Locks:
         changed = [(name, held) for name, held in self.held.items() if held != self._found[name]]
         await self.session.many("set_held", changed)
         self._found |= self.held
+        free = [
+            (name, json.dumps(free), free[-1] if free else 0)
+            for name, free in sorted(self.free.items())
+            if free != self._found_free[name]
+        ]
+        await self.session.many("set_rates", free)
+        self._found_free |= self.free
+
+    async def _read_rates(self, names: list[str]) -> None:
+        """Read the permits of rates that were used; after their locks, so that none is missed."""
+        if names:
+            found = {
+                name: json.loads(free) for name, free in await self.session.rows("rates", names)
+            }
+            for name in names:
+                self.free[name] = self._found_free[name] = found.get(name, [])

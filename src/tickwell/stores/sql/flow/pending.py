@@ -63,7 +63,7 @@ class PendingExecutions:
                 await self.flow.end(row, SKIPPED, reason, now)
         for gate in sorted(gate for gate in gates if gate is not None):
             # A limit may have been raised, or the first have been withdrawn.
-            await self.flow.gates.let_in(gate)
+            await self.flow.gates.let_in(gate, now)
         return len(withdrawn), await self._call_off(made, now)
 
     async def _keep(self, row: Row, pending: Pending, now: int) -> None:
@@ -72,7 +72,7 @@ class PendingExecutions:
         elif pending is Pending.END:
             await self.flow.end(row, CANCELLED, "job deleted", now)
         elif pending is Pending.HOLD:
-            await self.flow.hold(row)
+            await self.flow.hold(row, now)
 
     async def _call_off(self, made: Change, now: int) -> int:
         """Ask for what is claimed ahead of its instant, as far as it would have been taken back.

@@ -42,6 +42,7 @@ class SqlPruning(Part[D], ABC):
         pruned += await one(lambda session: session.run("expired_records", now, limit))
         pruned += await one(lambda session: session.run("prune_workers", now - DAY, limit))
         await self.drop_gates(limit)
+        await one(lambda session: session.run("prune_rates", now, limit))
         return pruned + await database.write(lambda session: drop_jobs(session, limit))
 
     async def _prune_some(self, now: int, limit: int, place: Place) -> tuple[int, Place | None]:

@@ -9,6 +9,7 @@ from typing import Any
 from tickwell.domain.coverage import uncovered
 from tickwell.domain.execution import Kind, NewExecution, RangeSkip
 from tickwell.domain.job import Job
+from tickwell.domain.rate import is_rate
 from tickwell.stores.sql.flow.flow import Flow
 from tickwell.stores.sql.flow.initial_state import Batch, Place, expires_at, may_arm, place
 from tickwell.stores.sql.flow.pieces import in_pieces
@@ -85,6 +86,8 @@ class Recorder:
                 self.flow.ended[new.job.project, SKIPPED] += 1
 
     def _places(self, batch: Batch[str], known: dict[str, _Known]) -> list[Place] | None:
+        if any(is_rate(new.gate) for new in batch.executions):
+            return None
         ids = [new.id for new in batch.executions]
         on_record = [new for new in batch.executions if new.id in known] if known else []
         if not all(may_arm(new, *known[new.id]) for new in on_record):

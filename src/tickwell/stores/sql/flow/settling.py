@@ -44,7 +44,7 @@ class Settling:
             if to in PENDING:
                 why = clean(reason) if target == PARKED else None
                 await self.session.run("set_reason", why, id)
-                await self.flow.wait(row, target)
+                await self.flow.wait(row, target, self.now)
             else:
                 await self.flow.end(row, target, clean(reason), self.now)
         await self.flow.close()

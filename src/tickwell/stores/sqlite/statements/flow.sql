@@ -74,6 +74,15 @@ ON CONFLICT (name) DO UPDATE SET held = excluded.held;
 -- A concurrency gate in which no permit is held.
 DELETE FROM gate WHERE name = ?1;
 
+-- name: rates
+-- When permits of rates that were used can be had again.
+SELECT rate.name, rate.free FROM json_each(?1) AS wanted CROSS JOIN rate ON rate.name = wanted.value;
+
+-- name: set_rates
+-- The same as it is now, and the last of each.
+INSERT INTO rate (name, free, until) VALUES (?1, ?2, ?3)
+ON CONFLICT (name) DO UPDATE SET free = excluded.free, until = excluded.until;
+
 -- name: best_before_gate
 -- The best of those before a concurrency gate.
 SELECT id FROM queue WHERE waits = 2 AND gate = ?1 ORDER BY rank, id LIMIT 1;

@@ -97,4 +97,10 @@ FROM lane;
 -- name: record_starts
 -- When attempts that are still under way started.
 UPDATE running SET started_at = ?1
-WHERE key = (SELECT key FROM execution WHERE id = ?2) AND attempt = ?3 RETURNING ?2;
+WHERE key = (SELECT key FROM execution WHERE id = ?2) AND attempt = ?3
+RETURNING ?2, (SELECT id FROM job WHERE job.key = running.job), gate;
+
+-- name: give_permit_back
+-- An attempt that has started needs its permit of a rate no more.
+UPDATE running SET gate = NULL
+WHERE key = (SELECT key FROM execution WHERE id = ?1) AND attempt = ?2 AND gate IS NOT NULL;

@@ -122,3 +122,7 @@ DELETE FROM job WHERE id IN (SELECT value FROM json_each(?1)) RETURNING id, proj
 -- Their earlier definitions.
 DELETE FROM record WHERE kind = 'job_version' AND project = ?2
   AND key >= ?1 || '/' AND key < ?1 || '0';
+
+-- name: prune_rates
+-- Rates of which every permit can be had again.
+DELETE FROM rate WHERE name IN (SELECT name FROM rate WHERE until <= ?1 LIMIT ?2);

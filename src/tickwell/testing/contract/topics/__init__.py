@@ -17,6 +17,7 @@ from tickwell.testing.contract.topics.pausing import Pausing
 from tickwell.testing.contract.topics.precision import Precision
 from tickwell.testing.contract.topics.promoting import Promoting, Wakeups
 from tickwell.testing.contract.topics.pruning import Pruning
+from tickwell.testing.contract.topics.rates import Rates
 from tickwell.testing.contract.topics.reading import Reading
 from tickwell.testing.contract.topics.records import Records
 from tickwell.testing.contract.topics.repetition import Repetition
@@ -34,6 +35,7 @@ TOPICS = (
     MaxRuns,
     AfterFinish,
     Keys,
+    Rates,
     Claiming,
     Finishing,
     Failures,

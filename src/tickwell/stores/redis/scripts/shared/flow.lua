@@ -2,6 +2,9 @@
 -- The same steps as stores/memory/flow.py, which says why.
 local stirred = false
 local conclude
+-- Permits of keys and rates; in one table, since Lua has 200 local variables at most. `back_at`: by
+-- execution, from when on the permit of its rate can be had again, where that is not its run_at.
+local permits = { back_at = {} }
 
 local function moves(id)
   moved[id] = true
@@ -50,47 +53,113 @@ local function take_job_permit(id, row)
   return true
 end
 
-local function through_key_gate(id, row)
-  if row[GATE] and not row[HOLDS_KEY] then
-    local holders = P .. 'holds:' .. row[GATE]
-    if redis.call('SCARD', holders) >= row[LIMIT] then
-      move(id, row, BLOCKED, KEY_GATE)
-      return
+function permits.are_of_rate(gate)
+  return string.sub(gate, 1, 1) == '/'
+end
+
+function permits.period_of(gate)
+  return tonumber(string.match(gate, '^/(%d+)/'))
+end
+
+function permits.enter(id, row, free)
+  redis.call('SADD', P .. 'holds:' .. row[GATE], id)
+  row[HOLDS_KEY] = true
+  if permits.are_of_rate(row[GATE]) then
+    lift(id, row)
+    if free then
+      redis.call('ZREM', P .. 'free:' .. row[GATE], free[1])
+      row[RUN_AT] = math.max(row[RUN_AT], tonumber(free[2]))
     end
-    redis.call('SADD', holders, id)
-    row[HOLDS_KEY] = true
+    row[REASON], permits.back_at[id] = false, nil
   end
   move(id, row, QUEUED)
   stirred = true
+end
+
+-- Whether a permit can be had, and the one that was used and is back at an instant, if it is that.
+function permits.first(gate, limit)
+  local room = limit - redis.call('SCARD', P .. 'holds:' .. gate)
+  if room <= 0 then
+    return false
+  end
+  local used = redis.call('ZCARD', P .. 'free:' .. gate)
+  if used < room then
+    return true, nil
+  end
+  return true, redis.call('ZRANGE', P .. 'free:' .. gate, used - room, used - room, 'WITHSCORES')
 end
 
 local function best_before(gate)
   return redis.call('ZRANGE', P .. gate, 0, 0)[1]
 end
 
-local function let_in(gate)
+local function let_in(gate, till)
   while true do
     local following = best_before('before_key:' .. gate)
     local row = following and row_of(following)
-    if not row or redis.call('SCARD', P .. 'holds:' .. gate) >= row[LIMIT] then
+    local may, free = false, nil
+    if row then
+      may, free = permits.first(gate, row[LIMIT])
+    end
+    if not may then
+      return
+    elseif free and tonumber(free[2]) > till then
+      -- Whoever is the best at that instant gets it, so only one of them is looked at.
+      lift(following, row)
+      row[LOOK_AT] = tonumber(free[2])
+      move(following, row, WAITING, KEY_GATE)
+      stirred = true
       return
     end
-    through_key_gate(following, row)
+    permits.enter(following, row, free)
   end
 end
 
--- Move it out of its concurrency gate, or of the line before it; the next get their turn.
-local function leave(id, row, state)
+local function through_key_gate(id, row, till)
+  if not row[GATE] or row[HOLDS_KEY] then
+    move(id, row, QUEUED)
+    stirred = true
+  elseif permits.are_of_rate(row[GATE]) then
+    row[REASON] = 'rate'
+    move(id, row, BLOCKED, KEY_GATE)
+    let_in(row[GATE], till)
+  elseif redis.call('SCARD', P .. 'holds:' .. row[GATE]) >= row[LIMIT] then
+    move(id, row, BLOCKED, KEY_GATE)
+  else
+    permits.enter(id, row)
+  end
+end
+
+-- The permit of a rate can be had again later.
+function permits.give_back_later(id, row, now)
+  local gate, at = row[GATE], permits.back_at[id] or row[RUN_AT]
+  local key = P .. 'free:' .. gate
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+  if at > now then
+    redis.call('ZADD', key, at, redis.call('INCR', P .. 'free_number'))
+    redis.call('ZADD', P .. 'rates', 'GT', at, gate)
+  end
+end
+
+function permits.give_way(id, row, now)
+  if row[HOLDS_KEY] and permits.are_of_rate(row[GATE]) then
+    permits.give_back_later(id, row, now)
+  end
+  row[HOLDS_KEY] = false
+  redis.call('SREM', P .. 'holds:' .. row[GATE], id)
+  let_in(row[GATE], now)
+end
+
+-- Move it out of its key's gate, or of the line before it; the next get their turn.
+local function leave(id, row, state, now)
   local was_there = row[HOLDS_KEY] or row[WAITS] == KEY_GATE
   move(id, row, state)
   if was_there then
-    row[HOLDS_KEY] = false
-    redis.call('SREM', P .. 'holds:' .. row[GATE], id)
-    let_in(row[GATE])
+    permits.give_way(id, row, now)
   end
 end
 
-local function release_job(id, row)
+local function release_job(id, row, now)
   if not row[HOLDS_JOB] then
     return
   end
@@ -98,7 +167,7 @@ local function release_job(id, row)
   pass_to(row[JOB], false)
   local following = best_before('before_job:' .. row[JOB])
   if following and take_job_permit(following, row_of(following)) then
-    through_key_gate(following, rows[following])
+    through_key_gate(following, rows[following], now)
   end
 end
 
@@ -143,7 +212,7 @@ local function admit(id, row, now, horizon)
     row[LOOK_AT] = run_at
     move(id, row, WAITING)
   elseif take_job_permit(id, row) then
-    through_key_gate(id, row)
+    through_key_gate(id, row, now + horizon)
   elseif run_at > now then
     lift(id, row)
     row[LOOK_AT] = run_at + horizon
@@ -158,19 +227,20 @@ conclude = function(id, row, state, reason, now)
   lift(id, row)
   row[REASON], row[ENDED] = reason, now
   row[CANCEL], row[CALLED_OFF], row[CLAIM] = false, false, false
-  leave(id, row, state)
+  leave(id, row, state, now)
   go_on(row, now)
-  release_job(id, row)
+  release_job(id, row, now)
 end
 
 local function withdraw(id, row, now)
   conclude(id, row, SKIPPED, 'withdrawn', now)
 end
 
-local function hold(id, row)
+local function hold(id, row, now)
   lift(id, row)
+  permits.back_at[id] = permits.back_at[id] or row[RUN_AT]
   row[RUN_AT], row[LOOK_AT], row[REASON] = NEVER, NEVER, false
-  leave(id, row, WAITING)
+  leave(id, row, WAITING, now)
 end
 
 -- By the definition in force; its gate stays the one it has, with the limit if that is given.

@@ -32,7 +32,7 @@ local function keep(id, row, entry, pending, limits, now)
   elseif pending == 'end' then
     conclude(id, row, CANCELLED, 'job deleted', now)
   else
-    hold(id, row)
+    hold(id, row, now)
   end
 end
 
@@ -60,7 +60,7 @@ local function recall(job, fire_times, now)
   end
   table.sort(gates)
   for _, gate in ipairs(gates) do
-    let_in(gate)
+    let_in(gate, now)
   end
   return #taken
 end
@@ -102,7 +102,7 @@ local function change_pending(job, pending, recalled, limits, now)
   end
   table.sort(gates)
   for _, gate in ipairs(gates) do
-    let_in(gate) -- a limit may have been raised, or the first have been withdrawn
+    let_in(gate, now) -- a limit may have been raised, or the first have been withdrawn
   end
   return #withdrawn, call_off(ids, pending, now)
 end
