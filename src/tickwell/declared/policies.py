@@ -24,6 +24,9 @@ class Policies(TypedDict, total=False):
     misfire: Misfire | Literal["skip", "latest", "all"]
     overlap: Overlap | Literal["skip", "queue_one", "queue_all", "cancel_running", "allow"]
     concurrency: Concurrency | None
+    #: At most so many starts in any period: "100/1m".
+    rate: str | None
+    rate_key: str | None
     delivery: Delivery | Literal["at_least_once", "at_most_once"]
     #: A duration is the hard timeout.
     timeout: Timeout | Duration

@@ -134,6 +134,8 @@ class Job:
     misfire: Misfire
     overlap: Overlap
     concurrency: Concurrency | None
+    rate: str | None
+    rate_key: str | None
     delivery: Delivery
     timeout: Timeout
     expires: timedelta | None
@@ -300,6 +302,8 @@ def job_of(entry: job.Entry) -> Job:
         misfire=record.misfire,
         overlap=record.overlap,
         concurrency=record.concurrency,
+        rate=record.rate,
+        rate_key=record.rate_key,
         delivery=record.delivery,
         timeout=record.timeout,
         expires=None if record.expires is None else timedelta(milliseconds=record.expires),

@@ -51,6 +51,8 @@ FIELD_PATHS = {
     "celery_queue": ("target", "celery", "queue"),
     "overlap": ("overlap",),
     "misfire": ("misfire", "policy"),
+    "rate": ("rate",),
+    "rate_key": ("rate_key",),
     "max_attempts": ("retry", "max_attempts"),
     "delay": ("retry", "delay"),
 }

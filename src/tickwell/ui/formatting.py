@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from tickwell.clock import to_datetime
 from tickwell.domain.celery import Celery, is_sent
 from tickwell.domain.execution import Execution, Kind
+from tickwell.domain.explanation import WAITS_BECAUSE, reason_of
 from tickwell.domain.http import Http
 from tickwell.domain.job import Entry
 from tickwell.domain.target import Target
@@ -159,14 +160,20 @@ def next_fire(entry: Entry) -> int | None:
 
 
 def what(execution: Execution) -> str:
-    """Why it ended as it did, in one line: of a traceback the last one."""
-    text = execution.error or execution.reason or ""
+    """Why it waits, or ended as it did, in one line: of a traceback the last one."""
+    text = waits(execution) or execution.error or execution.reason or ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if is_sent(execution.ability, execution.result):
         return "sent; its result is not awaited"
     if not lines:
         return "requested" if execution.kind is Kind.REQUEST else ""
     return lines[-1] if lines[0].startswith("Traceback") else lines[0]
+
+
+def waits(execution: Execution) -> str:
+    """What a pending execution waits for, where that is on record."""
+    reason = reason_of(execution.state, execution.reason)
+    return "" if reason is None else WAITS_BECAUSE.get(reason, "")
 
 
 def lines_between(before: Any, after: Any) -> list[str]:
@@ -210,6 +217,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "target": target_text,
     "next_fire": next_fire,
     "what": what,
+    "waits": waits,
     "sentence": sentence,
     "word": word,
     "changes": changes,

@@ -46,11 +46,19 @@ _triggers = st.sampled_from(
         OnDemand(),
     ]
 )
-_concurrency = st.none() | st.builds(
-    Concurrency, st.sampled_from(["k", "k-{{payload.n}}"]), st.integers(1, 2)
+_templates = st.sampled_from(["k", "k-{{payload.n}}"])
+_concurrency = st.builds(Concurrency, _templates, st.integers(1, 2))
+_no_gate = {"concurrency": None, "rate": None, "rate_key": None}
+_gates = st.just(_no_gate) | st.one_of(
+    st.builds(lambda one: _no_gate | {"concurrency": one}, _concurrency),
+    st.builds(
+        lambda rate, key: _no_gate | {"rate": rate, "rate_key": key},
+        st.sampled_from(["1/1m", "2/1m", "2/1s"]),
+        st.none() | _templates,
+    ),
 )
-jobs = st.fixed_dictionaries(
-    {"trigger": _triggers, "overlap": st.sampled_from(Overlap), "concurrency": _concurrency},
+_fields = st.fixed_dictionaries(
+    {"trigger": _triggers, "overlap": st.sampled_from(Overlap)},
     optional={
         "queue": st.just("slow"),
         "target": st.just(Call("other")),
@@ -70,6 +78,7 @@ jobs = st.fixed_dictionaries(
         ),
     },
 )
+jobs = st.builds(lambda fields, gates: fields | gates, _fields, _gates)
 
 
 def job(id, now, fields):

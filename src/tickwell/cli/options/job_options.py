@@ -133,6 +133,13 @@ GIVEN = (
         "How many with this key run at once, in all jobs.",
         metavar="KEY=N",
     ),
+    _policy("rate", "rate", "Maximum starts in any period: 100/1m.", metavar="N/PERIOD"),
+    _policy(
+        "rate_key",
+        "rate_key",
+        "What the rate counts, in all jobs: {payload.customer}.",
+        metavar="KEY",
+    ),
     _policy("delivery", "delivery", "at_least_once or at_most_once.", metavar="KIND"),
     _policy(
         "expires",

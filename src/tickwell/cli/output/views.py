@@ -224,7 +224,8 @@ def _declared(job: Document) -> str:
 
 
 _POLICIES = (
-    *("priority", "payload", "retry", "misfire", "overlap", "concurrency", "delivery", "timeout"),
+    *("priority", "payload", "retry", "misfire", "overlap", "concurrency", "rate"),
+    *("rate_key", "delivery", "timeout"),
     *("expires", "pause_after", "auto_remove", "dedupe_key", "retention"),
 )
 
@@ -383,7 +384,16 @@ def note(execution: Document) -> str:
         return "sent; its result is not awaited"
     if execution["state"] in {"succeeded", "running"}:
         return ""
-    return say_error(execution["error"]) or execution["reason"] or ""
+    return waiting_for(execution) or say_error(execution["error"]) or execution["reason"] or ""
+
+
+def waiting_for(execution: Document) -> str:
+    """What a pending execution waits for, where that is on record."""
+    from tickwell.domain.execution import State
+    from tickwell.domain.explanation import WAITS_BECAUSE, reason_of
+
+    reason = reason_of(State(execution["state"]), execution["reason"])
+    return "" if reason is None else WAITS_BECAUSE.get(reason, "")
 
 
 def say_roles(process: Document) -> str:

@@ -25,6 +25,8 @@ POLICIES = (
         "misfire",
         "overlap",
         "concurrency",
+        "rate",
+        "rate_key",
         "delivery",
         "timeout",
         "expires",
@@ -48,6 +50,8 @@ class TickwellTask(Task):  # type: ignore[misc]
     misfire: Misfire | None = None
     overlap: Overlap | str | None = None
     concurrency: Concurrency | None = None
+    rate: str | None = None
+    rate_key: str | None = None
     delivery: Delivery | str | None = None
     timeout: Timeout | None = None
     expires: Duration | None = None

@@ -121,7 +121,9 @@ class Reporter:
     def _tell(self, applied: list[Report], refused: list[Report]) -> None:
         self.wake_worker()
         if any(
-            report.state is State.WAITING or report.claim.job.trigger.follows_finish
+            report.state is State.WAITING
+            or report.claim.job.trigger.follows_finish
+            or report.claim.job.rate is not None
             for report in applied
         ):
             self.wake_planner()

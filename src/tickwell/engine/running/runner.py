@@ -44,6 +44,7 @@ class Runner:
         self.in_hand: dict[str, Attempt] = {}
         reporter.in_hand = self.in_hand.__len__
         self.starts = StartRecorder(reporter.store, clock, self.in_hand, reporter.events)
+        self.starts.wake_planner = reporter.wake_planner
         self.guard = guard
         guard.tell = self._settle
         self.start_timer = StartTimer(clock, guard, self._start, self._is_crowded)

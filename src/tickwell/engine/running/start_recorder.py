@@ -36,6 +36,8 @@ class StartRecorder:
         self.clock = clock
         self.in_hand = in_hand
         self.wake: Callable[[], None] = lambda: None
+        #: Called when it is known from when on the permits of rates can be had again.
+        self.wake_planner: Callable[[], None] = lambda: None
         #: Every start is on record: the next one has to wake it.
         self._rests = True
         self._due: float | None = None
@@ -86,3 +88,5 @@ class StartRecorder:
             return
         for one in attempts:
             one.is_recorded = one.claim.id in written
+        if any(one.is_recorded and one.claim.job.rate is not None for one in attempts):
+            self.wake_planner()

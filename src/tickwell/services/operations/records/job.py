@@ -327,6 +327,8 @@ class Policies(Input):
     misfire: Misfire = field(OMITTED)
     overlap: Literal["skip", "queue_one", "queue_all", "cancel_running", "allow"] = "skip"
     concurrency: Concurrency | None = None
+    rate: str | None = field(None, example="100/1m")
+    rate_key: str | None = field(None, min_length=1, max_length=255, example="{payload.customer}")
     delivery: Literal["at_least_once", "at_most_once"] = "at_least_once"
     timeout: Timeout = field(OMITTED)
     expires: Duration | None = None
@@ -377,6 +379,8 @@ class JobPatch(Input):
     misfire: Json = None
     overlap: str | None = None
     concurrency: Json = None
+    rate: str | None = field(None, example="50/1m")
+    rate_key: str | None = None
     delivery: str | None = None
     timeout: Json = None
     expires: Json = None
