@@ -63,6 +63,13 @@ def test_a_webhook_by_options(tickwell, either):
     )
 
 
+def test_a_rate_with_its_key(tickwell):
+    given = ("--rate", "100/m", "--rate-key", "{payload.to}")
+    added = tickwell("jobs", "add", "x", *CALL, *given, "--json").json
+    assert (added["rate"], added["rate_key"]) == ("100/1m", "{payload.to}")
+    assert "rate" in tickwell("jobs", "show", "x").out
+
+
 @pytest.mark.parametrize(
     ("options", "trigger"),
     [

@@ -136,6 +136,38 @@ VARIANTS = [
         prey=Simulated(violation="hold a place in"),
     ),
     Variant(
+        name="rate by admission",
+        flaw="workers that were away start the runs of several periods at once",
+        patch=stores.rate_by_admission,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_a_late_claim_delays_the_next_start"
+        ),
+    ),
+    Variant(
+        name="rate of lost attempts unused",
+        flaw="each crash lets one more start in the same period",
+        patch=stores.rate_of_lost_unused,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory"
+            "::test_of_a_lost_attempt_the_permit_is_back_a_period_after_the_loss"
+        ),
+    ),
+    Variant(
+        name="rate without a line",
+        flaw="what waits for its rate is overtaken by all that comes, and may never start",
+        patch=stores.rate_without_a_line,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory"
+            "::test_whoever_comes_when_a_permit_is_back_stands_behind_those_that_wait"
+        ),
+    ),
+    Variant(
+        name="rate read before its lock",
+        flaw="two processes give the same permit away",
+        patch=postgres.rate_read_before_lock,
+        prey=OnPostgres(contract="test_arrivals_and_ends_at_once_lose_no_permit"),
+    ),
+    Variant(
         name="recovery only at start",
         flaw="what a dead worker ran waits for somebody's restart",
         patch=engines.recovery_at_start_only,

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from random import Random
 
+from tickwell.domain.rate import is_rate
 from tickwell.engine.liveness.pulse import Pulse
 from tickwell.ids import new_id
 from tickwell.stores.postgres import database
@@ -11,6 +12,7 @@ from tickwell.stores.postgres.session import statements
 from tickwell.stores.sql.flow import finishing
 from tickwell.stores.sql.flow.firing import Firing
 from tickwell.stores.sql.flow.flow import Flow
+from tickwell.stores.sql.flow.locks import Locks
 from tickwell.stores.sql.flow.recording import Recorder
 from tickwell.stores.sql.rows.running_row import RunningRow
 
@@ -24,6 +26,22 @@ def rewrite(patches, name, old, new):
         sql = statements(schema)
         assert old in sql[name], f"{name} has no {old!r}"
         patches.setitem(sql, name, sql[name].replace(old, new))
+
+
+def rate_read_before_lock(patches):
+    """Which permits were used is read before the gate is locked, and by now somebody used more."""
+    sound = Locks.gates
+
+    async def gates(self, names):
+        names = [name for name in names if name is not None]
+        missing = sorted({name for name in names if is_rate(name)} - self.held.keys())
+        await self._read_rates(missing)
+        known = {name: [*self.free[name]] for name in missing}
+        await sound(self, names)
+        self.free |= known
+        self._found_free |= {name: [] for name in missing}
+
+    patches.setattr(Locks, "gates", gates)
 
 
 def move_before_record(patches):

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from random import Random
 
+from tickwell.domain import rate
 from tickwell.domain.change import leave_out as sound_leave_out
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.job import Entry
@@ -109,7 +110,7 @@ def limit_counted_at_claim(patches):
     """No permits: a claim counts what runs, and then takes what seems to be allowed."""
     sound = MemoryStore.claim
 
-    def through(self, row):
+    def through(self, row, until):
         self.tables.move(row, State.QUEUED)
 
     async def claim(self, request):
@@ -130,6 +131,34 @@ def limit_counted_at_claim(patches):
     patches.setattr(Flow, "_through_key_gate", through)
     patches.setattr(MemoryStore, "claim", claim)
     patches.setattr(MemoryStore, "full_gates", full_gates, raising=False)
+
+
+def rate_by_admission(patches):
+    """A permit can be had again a period after it was given, however late it was used."""
+    patches.setattr(
+        reports, "permit_back_at", lambda gate, run_at, *_: run_at + rate.period_of(gate)
+    )
+
+
+def rate_of_lost_unused(patches):
+    """An attempt that was lost counts as one that never started."""
+    patches.setattr(reports, "permit_back_at", lambda *told: rate.permit_back_at(*told[:3], None))
+
+
+def rate_without_a_line(patches):
+    """Who comes when a permit can be had takes it, whoever waits."""
+    sound = Flow._through_key_gate
+
+    def through(self, row, until):
+        if rate.is_rate(row.gate) and not row.holds_key:
+            held = len(self.tables.key_gate.get(row.gate, ()))
+            at = rate.permit_from(held, self.tables.key_free.get(row.gate, []), row.limit)
+            if at is not None and at <= until:
+                self._enter(row, at)
+                return
+        sound(self, row, until)
+
+    patches.setattr(Flow, "_through_key_gate", through)
 
 
 def lock_only(patches):
