@@ -142,7 +142,11 @@ def rate_by_admission(patches):
 
 def rate_of_lost_unused(patches):
     """An attempt that was lost counts as one that never started."""
-    patches.setattr(reports, "permit_back_at", lambda *told: rate.permit_back_at(*told[:3], None))
+
+    def back_at(gate, run_at, started_at, _):
+        return rate.permit_back_at(gate, run_at, started_at, None)
+
+    patches.setattr(reports, "permit_back_at", back_at)
 
 
 def rate_without_a_line(patches):

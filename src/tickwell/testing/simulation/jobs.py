@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from random import Random
 
@@ -31,7 +32,14 @@ def make_jobs(scenario: Scenario, now: int) -> list[Job]:
         created_at=now,
         saved_at=now,
     )
-    return [plain, *jobs]
+    return [plain, *map(_rated, jobs)] if scenario.rated else [plain, *jobs]
+
+
+def _rated(job: Job) -> Job:
+    """The same job with a rate that it reaches after an outage, and keeps up with otherwise."""
+    if job.concurrency is not None:
+        return job
+    return replace(job, rate="5/2s", rate_key="shared" if job.name in {"j0", "j1"} else None)
 
 
 def make_job(random: Random, number: int, now: int, periods: tuple[int, int]) -> Job:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.policy import Delivery
+from tickwell.domain.rate import is_rate
 from tickwell.testing.simulation.clock import NodeClock
 from tickwell.testing.simulation.loop import Process
 from tickwell.testing.simulation.rows import Rows
@@ -23,6 +26,8 @@ class Leases:
         self._owners: dict[str, Process] = {}
         self._latest: dict[Process, str] = {}
         self.losses = 0
+        #: When attempts started, by the gate of their rate and its limit.
+        self.rated: defaultdict[tuple[str | None, int], list[int]] = defaultdict(list)
 
     def started(self, process: Process, clock: NodeClock, claim: Claim) -> None:
         """A target is being called."""
@@ -37,6 +42,9 @@ class Leases:
             raise self.world.fail(f"{key} started at {process.name} without a valid lease")
         self._once(claim)
         self.starts[key] = process.name
+        gate, limit = claim.job.gate_of(claim.payload)
+        if is_rate(gate):
+            self.rated[gate, limit].append(self.world.store_time())
 
     def _due(self, claim: Claim) -> int:
         """When it may start, unless that instant has come once and the clock was set back since.

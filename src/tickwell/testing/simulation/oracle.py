@@ -12,6 +12,7 @@ from tickwell.clock import NEVER
 from tickwell.domain.coverage import within
 from tickwell.domain.execution import ENDED, Kind, OutcomeKind, State
 from tickwell.domain.job import Cursor, Job, JobState
+from tickwell.domain.rate import period_of
 from tickwell.ids import execution_id
 from tickwell.testing.simulation.watch import Watch
 from tickwell.testing.simulation.world import World
@@ -34,6 +35,7 @@ class Oracle:
         """Raise for the first broken promise."""
         self._nothing_is_stuck()
         self._what_succeeded_ran()
+        self._rates_held()
         for id, entry in self.world.store.tables.jobs.items():
             self._no_phantoms(id)
             if entry.job.trigger.follows_finish:
@@ -61,6 +63,14 @@ class Oracle:
             )
             if seen.state is State.SUCCEEDED and not ran:
                 raise self.world.fail(f"{id} succeeded on record alone")
+
+    def _rates_held(self) -> None:
+        """In no period of a rate were there more starts than it allows, whoever made them."""
+        for (gate, limit), starts in self.leases.rated.items():
+            starts.sort()
+            for first, later in zip(starts, starts[limit:], strict=False):
+                if gate is not None and later - first < period_of(gate):
+                    raise self.world.fail(f"more than {limit} starts of {gate} from {first} on")
 
     def _reigns(self, id: str, cursor: Cursor) -> Iterator[tuple[Job, int, int]]:
         """From when to when each version of a job had to answer."""

@@ -19,6 +19,7 @@ from tickwell.domain.execution import (
 from tickwell.domain.gate import Overlap
 from tickwell.domain.planning import WAITING_IN_LINE
 from tickwell.domain.policy import RETURN_BUDGET, OnMisfire
+from tickwell.domain.rate import is_rate
 from tickwell.stores.memory.tables import Row
 from tickwell.testing.simulation.world import World
 
@@ -116,7 +117,9 @@ class Rows:
             jobs[one.job_id] += 1
             if jobs[one.job_id] > 1:
                 raise self.world.fail(f"two executions of {one.job_id} are live at once: {one}")
-        if row.gate is not None and one.state in _HELD:
+        # With a rate, one that has started may have given its permit back.
+        has_permit = row.holds_key or not is_rate(row.gate)
+        if row.gate is not None and one.state in _HELD and has_permit:
             gates[row.gate] += 1
             if gates[row.gate] > row.limit:
                 raise self.world.fail(f"more than {row.limit} hold a place in {row.gate}: {one}")

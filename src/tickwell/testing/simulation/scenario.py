@@ -57,6 +57,8 @@ class Scenario:
     calm: float = 12.0
     #: Handlers that one process only can run.
     exclusive: bool = False
+    #: Jobs without a concurrency key have rates, and the first two share one.
+    rated: bool = False
 
 
 def scenario_of(seed: int, *, faults: frozenset[Fault] | None = None) -> Scenario:

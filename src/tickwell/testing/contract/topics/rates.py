@@ -21,7 +21,8 @@ from tickwell.testing.contract.topic import Topic
 
 
 async def _job(scene: Scene, rate: str = "1/1m", key: str | None = "k", **fields: Any) -> Job:
-    return await scene.job(**({"trigger": OnDemand(), "rate": rate, "rate_key": key} | fields))
+    given: dict[str, Any] = {"trigger": OnDemand(), "rate": rate, "rate_key": key, **fields}
+    return await scene.job(**given)
 
 
 async def _runs(scene: Scene, job: Job, count: int) -> list[str]:
