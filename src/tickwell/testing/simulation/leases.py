@@ -44,7 +44,8 @@ class Leases:
         self.starts[key] = process.name
         gate, limit = claim.job.gate_of(claim.payload)
         if is_rate(gate):
-            self.rated[gate, limit].append(self.world.store_time())
+            # By the clock that the record is made by, which may be a few milliseconds off.
+            self.rated[gate, limit].append(clock.now())
 
     def _due(self, claim: Claim) -> int:
         """When it may start, unless that instant has come once and the clock was set back since.
