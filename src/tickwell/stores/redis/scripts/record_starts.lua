@@ -1,5 +1,5 @@
 -- flags: allow-oom
--- needs: words json rows places flow
+-- needs: words json rows indexes flow
 -- ARGV: ids, attempts, instants. Answers the ids of those that are still under way, and whether
 -- somebody should look.
 local ids, attempts, instants = cjson.decode(ARGV[2]), cjson.decode(ARGV[3]), cjson.decode(ARGV[4])
