@@ -24,14 +24,14 @@ from tickwell.errors import InvalidJob
 
 _SENSITIVE = re.compile(
     r"passw|passphrase|secret|token|authori[sz]ation|authenticat|(?:^|[-_.])auth(?:$|[-_.])"
-    r"|(?:api|access|private|signing)[-_]?key|cookie|certificate|credential"
+    r"|(?:api|access|private|signing|subscription)[-_]?key|cookie|certificate|credential"
     r"|sign_with|signature|bearer|session|^value$",
     re.IGNORECASE,
 )
 
 _SENSITIVE_MEMBER = re.compile(
     r"(?:passw(?:or)?d|passphrase|pwd|secret|token|signature|authori[sz]ation|bearer|credentials?"
-    r"|(?:api|access|private|signing|secret)[-_]?key)$",
+    r"|(?:api|access|private|signing|subscription|secret)[-_]?key)$",
     re.IGNORECASE,
 )
 
@@ -40,6 +40,21 @@ _SENSITIVE_MEMBER = re.compile(
 def is_sensitive(name: str) -> bool:
     """Whether the name of a field, header or parameter says that its value is a credential."""
     return _SENSITIVE.search(name) is not None
+
+
+#: Headers whose names end so hold credentials as well, but for keys that only identify something.
+_SENSITIVE_END = re.compile(r"(?:^|[-_.])(?:key|pass|pwd)$", re.IGNORECASE)
+_PLAIN_KEY = re.compile(
+    r"(?:idempotency|dedup\w*|partition|routing|cache|surrogate|sort|message|event)[-_.]?key$",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=1000)
+def is_sensitive_header(name: str) -> bool:
+    """The same of a header: `x-functions-key` is a credential, `Idempotency-Key` is not."""
+    ends_so = _SENSITIVE_END.search(name) is not None and _PLAIN_KEY.search(name) is None
+    return ends_so or is_sensitive(name)
 
 
 @lru_cache(maxsize=1000)
@@ -144,7 +159,9 @@ def _masked_text(text: str) -> str:
 
 def _masked_pairs(pairs: Mapping[str, str]) -> Document:
     return {
-        name: MASK if (is_sensitive(name) or _SCHEME.match(text)) and _is_literal(text) else text
+        name: MASK
+        if (is_sensitive_header(name) or _SCHEME.match(text)) and _is_literal(text)
+        else text
         for name, text in pairs.items()
     }
 
