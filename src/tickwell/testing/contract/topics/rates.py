@@ -241,7 +241,7 @@ class Rates(Topic):
         assert (stats[State.QUEUED], stats[State.BLOCKED]) == (1, 1)
         assert (await scene.store.stats("yours"))[State.QUEUED] == 1
 
-    async def test_the_key_may_depend_on_the_payload(self, scene: Scene) -> None:
+    async def test_the_key_of_a_rate_may_depend_on_the_payload(self, scene: Scene) -> None:
         job = await _job(scene, key="{payload.customer}", payload={"customer": 1})
         ids = await scene.run(
             a_request(job, T0),
