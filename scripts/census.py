@@ -18,7 +18,7 @@ from tickwell.api.app import create_app
 from tickwell.clock import StoreClock
 from tickwell.domain.health import ProcessHealth
 from tickwell.services.access.actor import Actor, Permission
-from tickwell.services.operations import Tools
+from tickwell.services.operations import OperationContext
 from tickwell.stores.memory import MemoryStore
 from tickwell.web.context import Context
 
@@ -69,8 +69,10 @@ async def post_files() -> set[str]:
     await store.open()
     clock = StoreClock()
     clock.sample(await store.ping(), clock.monotonic(), clock.monotonic())
-    tools = Tools(store=store, clock=clock, random=random.Random(1), wake=lambda: None)
-    context = Context.over(tools, health=lambda: ProcessHealth(ok=True))
+    operation_context = OperationContext(
+        store=store, clock=clock, random=random.Random(1), wake=lambda: None
+    )
+    context = Context.over(operation_context, health=lambda: ProcessHealth(ok=True))
 
     async def admit(_request: Any) -> Actor:
         return Actor(name="local", project="default", permissions=frozenset(Permission))

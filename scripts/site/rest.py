@@ -8,7 +8,7 @@ from typing import Any
 from tickwell.api.app import create_app
 from tickwell.clock import StoreClock
 from tickwell.domain.health import ProcessHealth
-from tickwell.services.operations import Tools
+from tickwell.services.operations import OperationContext
 from tickwell.stores.memory import MemoryStore
 from tickwell.web.context import Context
 
@@ -24,8 +24,12 @@ Document = dict[str, Any]
 
 def description() -> Document:
     """OpenAPI of a service without jobs."""
-    tools = Tools(store=MemoryStore(), clock=StoreClock(), random=Random(1), wake=lambda: None)
-    return create_app(Context.over(tools, health=lambda: ProcessHealth(ok=True))).openapi()
+    operation_context = OperationContext(
+        store=MemoryStore(), clock=StoreClock(), random=Random(1), wake=lambda: None
+    )
+    return create_app(
+        Context.over(operation_context, health=lambda: ProcessHealth(ok=True))
+    ).openapi()
 
 
 def rest_page(document: Document) -> str:

@@ -288,9 +288,9 @@ class Scheduler(JobApi, Running):
         from tickwell.wiring import make_api
 
         inside = self._inside
-        tools = inside.tools()
+        operation_context = inside.operation_context()
         app = make_api(
-            tools,
+            operation_context,
             health=self.health,
             settings=self.settings,
             events=self._inside.events,
@@ -301,9 +301,9 @@ class Scheduler(JobApi, Running):
 
         async def welcome() -> None:
             if (
-                tools.store is self._inside.store
+                operation_context.store is self._inside.store
             ):  # a test lets the scheduler live elsewhere meanwhile
-                await first_mounted(app.state.context, tools, self.settings.store)
+                await first_mounted(app.state.context, operation_context, self.settings.store)
 
         self._life.prepare = welcome
         if self._life.engine is not None:

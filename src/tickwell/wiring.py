@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from tickwell.observe.metrics.metrics import Metrics
     from tickwell.ports.executor import Executor
     from tickwell.ports.tracer import Tracer
-    from tickwell.services.operations import Tools
+    from tickwell.services.operations import OperationContext
     from tickwell.stores.redis.sidecar import RedisNotifier
 
 
@@ -344,7 +344,7 @@ def make_engine(
         events=events,
         roles=roles,
         notifier=None if shared else store,
-        turn=getattr(store, "notifier", None),
+        planner_lease=getattr(store, "notifier", None),
         # By the URL that was given: the store's name has no credentials.
         open_pulse_store=None if shared else lambda: _pulse_store(settings.store, store),
         extra=[*extra, alerts, *([relay] if "worker" in roles else [])],
@@ -437,7 +437,7 @@ def no_celery(error: ModuleNotFoundError, field: str) -> InvalidSetting:
 
 
 def make_api(
-    tools: Tools,
+    operation_context: OperationContext,
     *,
     health: Callable[[], ProcessHealth],
     settings: Settings,
@@ -460,16 +460,17 @@ def make_api(
     from tickwell.web.context import Context
 
     check_issuers(settings)
-    tools.jobs.admit = admission(tools.clock, settings)
-    tools.sender = make_sender(tools.store, tools.clock, settings)
-    tools.weak_links = weak_links(settings.store, settings)
-    tools.health.links = health_links(tools.store, settings)
-    context = Context.over(tools, health=health, settings=settings, events=events)
+    store, clock = operation_context.store, operation_context.clock
+    operation_context.jobs.admit = admission(clock, settings)
+    operation_context.sender = make_sender(store, clock, settings)
+    operation_context.weak_links = weak_links(settings.store, settings)
+    operation_context.health.links = health_links(store, settings)
+    context = Context.over(operation_context, health=health, settings=settings, events=events)
     if settings.metrics:
-        context.metrics = metrics or make_metrics(tools.store, tools.clock, settings, events)
-        context.metrics.judge = tools.health.platform
+        context.metrics = metrics or make_metrics(store, clock, settings, events)
+        context.metrics.judge = operation_context.health.platform
     if (keyring := load_keys(settings, make=False)) is not None:
-        let_in(context, tools, keyring)
+        let_in(context, operation_context, keyring)
     app = create_app(context)
     # Not mounted, which would match every address: what the API has by another method is a 405.
     app.router.default = create_ui(context)

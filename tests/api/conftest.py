@@ -19,7 +19,7 @@ from tickwell.domain.step import WAIT, Step
 from tickwell.domain.worker import Worker
 from tickwell.ports.records import ClaimRequest
 from tickwell.services.access.actor import Actor
-from tickwell.services.operations import Tools
+from tickwell.services.operations import OperationContext
 from tickwell.settings import Settings
 from tickwell.stores.postgres import PostgresStore
 from tickwell.stores.sqlite import SqliteStore
@@ -58,7 +58,7 @@ class World:
     claims: int = 0
 
     def __post_init__(self):
-        self.tools = Tools(
+        self.operation_context = OperationContext(
             store=self.store,
             clock=self.clock,
             random=random.Random(1),
@@ -66,7 +66,7 @@ class World:
             auditor=self.journal,
         )
         self.context = Context.over(
-            self.tools,
+            self.operation_context,
             health=lambda: self.health,
             settings=Settings(host="test", metrics_token=METRICS_TOKEN),
             events=self.events,

@@ -17,10 +17,10 @@ from tickwell.domain.health import ProcessHealth
 from tickwell.services.access.actor import Actor, Permission, Role
 from tickwell.services.access.issuer import LONGEST_LIFE
 from tickwell.services.access.passwords import Passwords
-from tickwell.services.admin.admin import Administration
+from tickwell.services.admin.admin import AdminServices
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.services.limits.request_limits import RequestLimits
-from tickwell.services.operations import Tools
+from tickwell.services.operations import OperationContext
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
 from tickwell.stores.postgres import PostgresStore
@@ -87,26 +87,28 @@ class Serving:
         await self.store.open()
         sent = self.clock.monotonic()
         self.clock.sample(await self.store.ping(), sent, self.clock.monotonic())
-        tools = Tools(
+        operation_context = OperationContext(
             store=self.store, clock=self.clock, random=random.Random(1), wake=lambda: None
         )
         # With a token, a caller on this machine is not let in without one.
         settings = Settings(metrics_token="scrape-me")
-        context = Context.over(tools, health=lambda: ProcessHealth(ok=True), settings=settings)
+        context = Context.over(
+            operation_context, health=lambda: ProcessHealth(ok=True), settings=settings
+        )
         context.metrics = make_metrics(self.store, self.clock, context.settings, context.events)
-        administration = Administration.over(
+        admin = AdminServices.over(
             self.store,
             self.clock,
-            tools.random,
+            operation_context.random,
             Keyring([ServerKey(bytes(range(32)))]),
-            tools.jobs,
+            operation_context.jobs,
             passwords=Passwords(CHEAP),
         )
         give_access(
-            context, tools, administration, RequestLimits(self.clock, without_key=0, with_key=0)
+            context, operation_context, admin, RequestLimits(self.clock, without_key=0, with_key=0)
         )
         self.app = create_app(context)
-        await self._let_in(administration)
+        await self._let_in(admin)
         server = asyncio.create_task(serve(self.app, self.sock))
         self.seeds = Seeds(self)
         self.ready.set()
@@ -116,15 +118,15 @@ class Serving:
         await asyncio.gather(server, return_exceptions=True)
         await self.store.close()
 
-    async def _let_in(self, administration):
-        await administration.users.create(OWNER, "root", platform=True)
-        await administration.projects.create(OWNER, PROJECT, admin="root")
+    async def _let_in(self, admin):
+        await admin.users.create(OWNER, "root", platform=True)
+        await admin.projects.create(OWNER, PROJECT, admin="root")
         self.tokens, self.own = {}, {"root", PROJECT}
         for role in Role:
-            made = await administration.keys.create(OWNER, role.value, role)
+            made = await admin.keys.create(OWNER, role.value, role)
             self.tokens[role.value] = made.token
             self.own.add(made.key.id)
-        user = await administration.directory.find("root")
-        self.tokens["platform"] = await administration.issuer.issue(user, LONGEST_LIFE)
+        user = await admin.directory.find("root")
+        self.tokens["platform"] = await admin.issuer.issue(user, LONGEST_LIFE)
         headers = {"authorization": f"Bearer {self.tokens['platform']}"}
         self.http = httpx.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=60)

@@ -24,7 +24,7 @@ async def test_a_bulk_action(world, http, monkeypatch, action):
     if action == "trigger":
         breaks_off(monkeypatch, world.store, "add_executions")
     else:
-        breaks_off(monkeypatch, world.tools.jobs, action)
+        breaks_off(monkeypatch, world.operation_context.jobs, action)
     assert (await http.post(f"/bulk/{action}", json={"filter": {}})).status_code == 503
     assert world.journal.entries[-1] == ("local", f"bulk.{action}", "jobs")
 

@@ -14,16 +14,18 @@ from tests.docs import pages
 from tickwell.api.app import create_app
 from tickwell.clock import StoreClock
 from tickwell.domain.health import ProcessHealth
-from tickwell.services.operations import Tools
+from tickwell.services.operations import OperationContext
 from tickwell.stores.memory import MemoryStore
 from tickwell.web.context import Context
 
 
 def described() -> dict[str, Any]:
-    tools = Tools(
+    operation_context = OperationContext(
         store=MemoryStore(), clock=StoreClock(), random=random.Random(1), wake=lambda: None
     )
-    return create_app(Context.over(tools, health=lambda: ProcessHealth(ok=True))).openapi()
+    return create_app(
+        Context.over(operation_context, health=lambda: ProcessHealth(ok=True))
+    ).openapi()
 
 
 @pytest.fixture(scope="module")

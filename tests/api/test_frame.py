@@ -33,7 +33,7 @@ async def test_every_route_declares_one_permission(world):
 
 
 async def test_an_application_without_access_is_shut(world):
-    given = Context.over(world.tools, health=lambda: world.health)
+    given = Context.over(world.operation_context, health=lambda: world.health)
     world.app.state.context = given
     assert (await world.http.get("/jobs")).status_code == 503
     assert (await world.http.post("/jobs", json={"name": "x"})).status_code == 503

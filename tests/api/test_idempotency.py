@@ -126,7 +126,7 @@ async def test_a_bulk_trigger_is_within_the_limit_or_does_nothing(world, http):
         await world.add(f"job-{number}", tags=["half"] if number < 3 else [])
     audit = Audit(world.store, world.clock, random.Random(1), Keyring([ServerKey(b"k" * 32)]))
     quota = Quota(runs_per_minute=3)
-    world.tools.limiter = Limits(world.store, world.clock, audit, quota)
+    world.operation_context.limiter = Limits(world.store, world.clock, audit, quota)
     for headers in ({}, {"idempotency-key": "k"}):
         refused = await http.post("/bulk/trigger", json={"filter": {}}, headers=headers)
         assert refused.status_code == 429

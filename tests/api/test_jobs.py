@@ -148,7 +148,7 @@ async def test_a_job_has_the_retention_that_it_says_or_else_the_projects(world, 
     async def project(_name):
         return Retention(count=7)
 
-    world.tools.retention = project
+    world.operation_context.retention = project
     spelled = {"retention": {"age": "30d", "count": 1000, "dead": "90d"}}
     await world.add("silent")
     await world.add("spelled", **spelled)
@@ -197,16 +197,16 @@ async def test_an_edit_says_what_it_was_made_from(world, http, method):
 async def overtaken(world, http, monkeypatch):
     """Who reads the job in order to change it is overtaken by another edit, once."""
     await world.add()
-    read = world.tools.jobs.get
+    read = world.operation_context.jobs.get
 
     async def overtake(project, key):
         found = await read(project, key)
-        monkeypatch.setattr(world.tools.jobs, "get", read)
+        monkeypatch.setattr(world.operation_context.jobs, "get", read)
         edit = {"priority": 7}
         assert (await http.patch(f"/jobs/{key}", json=edit, headers={"if-match": "*"})).is_success
         return found
 
-    monkeypatch.setattr(world.tools.jobs, "get", overtake)
+    monkeypatch.setattr(world.operation_context.jobs, "get", overtake)
 
 
 @pytest.mark.usefixtures("overtaken")

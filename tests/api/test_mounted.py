@@ -62,7 +62,7 @@ async def test_the_first_start_makes_a_user_and_says_once_how_they_get_in(tmp_pa
         async with scheduler:
             await welcomed.wait()
     await scheduler.open()
-    user = await app.state.context.administration.directory.find("local")
+    user = await app.state.context.admin.directory.find("local")
     await scheduler.stop()
     assert user.roles == {"default": "admin"}
     assert [line.split(" --address ")[0] for line in caplog.messages] == [

@@ -27,7 +27,7 @@ async def test_nothing_starts_while_its_queue_is_paused():
         ran.put_nowait("free")
 
     await scheduler.open()
-    operations = Operations.over(internals(scheduler).tools())
+    operations = Operations.over(internals(scheduler).operation_context())
     await operations.queues.pause(ADMIN, "slow", why="moving")
     async with scheduler:
         await held.trigger()
@@ -45,7 +45,7 @@ async def test_no_more_queues_are_paused_than_workers_look_for(monkeypatch):
     monkeypatch.setattr(queues, "MOST_PAUSED", 2)
     scheduler = Scheduler("memory://")
     await scheduler.open()
-    operations = Operations.over(internals(scheduler).tools())
+    operations = Operations.over(internals(scheduler).operation_context())
     for name in ("a", "b", "b"):
         await operations.queues.pause(ADMIN, name, why="moving")
     with pytest.raises(InvalidInput, match="2 queues can be paused at once"):

@@ -95,7 +95,7 @@ def test_the_doctor_from_afar_names_weak_links_to_the_platform(tickwell, folder)
         Served(f"sqlite:///{folder}/keyed.db") as keyed,
     ):
         for served in (anyone, keyed):
-            served.context.operations.checkups.tools.weak_links = weak
+            served.context.operations.checkups.context.weak_links = weak
         platform = tickwell("doctor", "--server", anyone.url)
         project = tickwell("doctor", "--server", keyed.url, "--api-key", keyed.key)
     [link] = [row for row in platform.rows if row[1] == "link"]

@@ -45,15 +45,15 @@ class Served:
         settings = Settings(store=self.store, **self.settings)
         scheduler = Scheduler(self.store, settings=settings)
         await scheduler.open()
-        tools = internals(scheduler).tools()
+        operation_context = internals(scheduler).operation_context()
         app = make_api(
-            tools,
+            operation_context,
             health=scheduler.health,
             settings=scheduler.settings,
             events=internals(scheduler).events,
         )
         self.context = app.state.context
-        first = await first_start(self.context, tools)
+        first = await first_start(self.context, operation_context)
         self.key = first.key if first else ""
         self.link = first.link_token if first else ""
         server = asyncio.create_task(serve(app, self.sock))

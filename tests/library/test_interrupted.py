@@ -44,7 +44,7 @@ async def test_a_start_that_is_cancelled_leaves_no_pulse_and_no_worker(url, monk
             await starting
         assert ours() == []
         await scheduler.open()
-        assert await internals(scheduler).tools().store.list_workers() == []
+        assert await internals(scheduler).operation_context().store.list_workers() == []
         await scheduler.stop()
 
 

@@ -28,5 +28,14 @@ def test_what_is_exported_exists_once_and_in_order(name):
 
 
 def test_a_scheduler_shows_only_what_users_need():
-    private = {"move_to", "live_on", "tools", "supervise", "engine", "handlers", "inbox", "clock"}
+    private = {
+        "move_to",
+        "live_on",
+        "operation_context",
+        "supervise",
+        "engine",
+        "handlers",
+        "inbox",
+        "clock",
+    }
     assert not private & set(dir(importlib.import_module("tickwell").Scheduler("memory://")))

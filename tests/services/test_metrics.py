@@ -17,7 +17,7 @@ from tickwell.ports.records import ClaimRequest, Record
 from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.insights.metrics import SPANS, Scope, read_current, read_series
 from tickwell.services.insights.overview import look
-from tickwell.services.operations import Operations, Tools
+from tickwell.services.operations import OperationContext, Operations
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing import ManualClock
 
@@ -145,8 +145,10 @@ class TestActors:
 
     def operations(self):
         wake = [].clear
-        tools = Tools(store=MemoryStore(), clock=ManualClock(0), random=random.Random(0), wake=wake)
-        return Operations.over(tools).insights
+        operation_context = OperationContext(
+            store=MemoryStore(), clock=ManualClock(0), random=random.Random(0), wake=wake
+        )
+        return Operations.over(operation_context).insights
 
     def actor(self, *permissions):
         return Actor(name="a", project="default", permissions=frozenset(permissions))

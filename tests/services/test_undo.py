@@ -10,7 +10,7 @@ from tickwell.domain.trigger import Every
 from tickwell.errors import NotFound
 from tickwell.ports.records import JobFilter
 from tickwell.services.access.actor import Actor, Permission
-from tickwell.services.operations import Operations, Tools
+from tickwell.services.operations import OperationContext, Operations
 
 ADA = Actor(name="user:ada", project="default", permissions=frozenset(Permission))
 ALL = JobFilter()
@@ -19,8 +19,10 @@ ALL = JobFilter()
 @pytest.fixture
 async def operations(world):
     """Three jobs, the last of them paused by somebody before."""
-    tools = Tools(store=world.store, clock=world.clock, random=random.Random(1), wake=world.wake)
-    found = Operations.over(tools)
+    operation_context = OperationContext(
+        store=world.store, clock=world.clock, random=random.Random(1), wake=world.wake
+    )
+    found = Operations.over(operation_context)
     for name in "abc":
         await world.jobs.add(world.job(Every("1h"), name))
     await found.jobs.pause(ADA, "c", why="moved", until=world.clock.now() + HOUR)

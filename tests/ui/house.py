@@ -14,7 +14,7 @@ from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.worker import Worker
 from tickwell.ports.records import ClaimRequest
 from tickwell.services.access.actor import Actor, Permission
-from tickwell.services.operations import Tools
+from tickwell.services.operations import OperationContext
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
 from tickwell.ui.rendering import POLICY
@@ -42,17 +42,20 @@ class House:
         await self.store.open()
         sent = self.clock.monotonic()
         self.clock.sample(await self.store.ping(), sent, self.clock.monotonic())
-        tools = Tools(
+        operation_context = OperationContext(
             store=self.store, clock=self.clock, random=random.Random(1), wake=lambda: None
         )
         self.app = make_api(
-            tools, health=lambda: ProcessHealth(ok=True), settings=self.settings, events=Events()
+            operation_context,
+            health=lambda: ProcessHealth(ok=True),
+            settings=self.settings,
+            events=Events(),
         )
         self.context = self.app.state.context
-        first = await first_start(self.context, tools)
+        first = await first_start(self.context, operation_context)
         assert first is not None
         self.first = first
-        self.administration = self.context.administration
+        self.admin = self.context.admin
         self.browsers = []
         return self
 
@@ -69,9 +72,9 @@ class House:
 
     async def link(self, name):
         """The token of a link that logs somebody in."""
-        user = await self.administration.directory.read(name)
+        user = await self.admin.directory.read(name)
         assert user is not None
-        return await self.administration.links.make(user)
+        return await self.admin.links.make(user)
 
     async def login(self, name="local", scheme="http"):
         """One with a session of this user."""

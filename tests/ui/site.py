@@ -80,10 +80,10 @@ class Site:
         self.scheduler = scheduler = Scheduler(self.settings.store, settings=self.settings)
         self.declare(scheduler)
         await scheduler.start()
-        tools = internals(scheduler).tools()
-        await find_keys(tools.store, self.settings, internals(scheduler).clock.now())
+        operation_context = internals(scheduler).operation_context()
+        await find_keys(operation_context.store, self.settings, internals(scheduler).clock.now())
         app = make_api(
-            tools,
+            operation_context,
             health=scheduler.health,
             settings=scheduler.settings,
             events=internals(scheduler).events,

@@ -38,7 +38,7 @@ async def test_rules_and_silences_are_made_and_ended(house):
 
 
 async def test_a_viewer_sees_alerts_and_changes_nothing(house):
-    await house.administration.members.set(OWNER, "eve", Role.VIEWER)
+    await house.admin.members.set(OWNER, "eve", Role.VIEWER)
     browser = await house.login("eve")
     page = await browser.see(PATH)
     assert "No alerts" in page.text
@@ -92,9 +92,9 @@ async def test_the_signing_key_of_a_webhook_is_shown_once(house):
 
 async def test_an_operator_tries_channels_and_changes_none(house):
     url, kind = "https://93.184.215.14/", ChannelKind.WEBHOOK
-    made = await house.administration.channels.create(OWNER, "hook", kind, url=url)
+    made = await house.admin.channels.create(OWNER, "hook", kind, url=url)
     id = made.channel.id
-    await house.administration.members.set(OWNER, "eve", Role.OPERATOR)
+    await house.admin.members.set(OWNER, "eve", Role.OPERATOR)
     browser = await house.login("eve")
     page = await browser.see(CHANNELS)
     assert [form for form in page.forms if form.startswith(CHANNELS)] == [f"{CHANNELS}/{id}/test"]

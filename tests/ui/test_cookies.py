@@ -17,7 +17,7 @@ async def houses(tmp_path):
     (tmp_path / "b").mkdir()
     async with House(tmp_path / "a") as first, House(tmp_path / "b") as second:
         for house in (first, second):
-            await house.administration.projects.create(OWNER, "acme", admin="local")
+            await house.admin.projects.create(OWNER, "acme", admin="local")
         yield first, second
 
 

@@ -23,7 +23,7 @@ async def editor(house):
 
 async def test_the_id_of_a_job_elsewhere_leads_nowhere(house):
     hidden = await house.add("hidden-job", payload={"token": "top"})
-    await house.administration.projects.create(OWNER, "other", admin="eve")
+    await house.admin.projects.create(OWNER, "other", admin="eve")
     browser = await house.login("eve")
     await browser.see("/jobs/new")
     own = {"id": hidden, "project": "other", "app": "theirs", "declared": "x", "version": 7}

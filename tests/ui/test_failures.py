@@ -84,7 +84,7 @@ async def test_a_form_of_a_session_that_ended_says_so_and_keeps_what_was_typed(h
     job = await house.add("report")
     browser, referer = await house.login(), {"referer": f"http://tickwell.test/jobs/{job}"}
     await browser.see(f"/jobs/{job}")
-    await house.administration.sessions.end(browser.http.cookies["tickwell"])
+    await house.admin.sessions.end(browser.http.cookies["tickwell"])
     page = browser.read(await browser.post(f"/jobs/{job}/trigger", referer, payload=TYPED))
     assert "You are logged out" in page.text
     assert f"payload: {TYPED}" in page.text

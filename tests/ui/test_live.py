@@ -132,7 +132,7 @@ async def test_distances_go_by_the_clock_of_the_service(window, site):
 async def test_the_stream_of_a_session_that_ended_is_refused_and_leads_to_no_form(tmp_path):
     async with House(tmp_path) as house:
         browser = await house.login()
-        await house.administration.sessions.end(browser.http.cookies["tickwell"])
+        await house.admin.sessions.end(browser.http.cookies["tickwell"])
         answer = await browser.get("/live", headers={"accept": "text/event-stream"})
         assert (answer.status_code, answer.headers.get("location")) == (401, None)
 

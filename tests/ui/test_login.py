@@ -50,7 +50,7 @@ async def test_where_nobody_is_asked_every_project_can_be_chosen(tmp_path):
 async def test_of_very_many_projects_a_page_offers_a_hundred_and_the_way_to_the_rest(tmp_path):
     async with House(tmp_path, auth=False, host=HOST) as house:
         for number in range(100):
-            await house.administration.projects.ensure(f"team-{number:03}", by="test")
+            await house.admin.projects.ensure(f"team-{number:03}", by="test")
         browser = house.browser()
         page = await browser.see("/jobs")
         assert page.text.count("All 101 projects") == 1
@@ -101,18 +101,18 @@ async def test_logging_out_ends_the_session_itself(house):
 
 
 async def test_whoever_lost_every_right_can_still_log_out(house):
-    await house.administration.users.create(OWNER, "ada")
-    await house.administration.members.set(OWNER, "ada", Role.VIEWER)
+    await house.admin.users.create(OWNER, "ada")
+    await house.admin.members.set(OWNER, "ada", Role.VIEWER)
     browser = await house.login("ada")
     await browser.get("/")
-    await house.administration.members.remove(OWNER, "ada")
+    await house.admin.members.remove(OWNER, "ada")
     assert (await browser.get("/jobs")).status_code == 403
     assert (await browser.get("/", follow_redirects=True)).status_code == 403
     assert (await browser.post("/logout")).status_code == 303
 
 
 async def test_an_admin_of_the_platform_needs_no_project(house):
-    await house.administration.users.create(OWNER, "root", platform=True)
+    await house.admin.users.create(OWNER, "root", platform=True)
     browser = await house.login("root")
     answer = await browser.get("/", follow_redirects=True)
     assert (answer.status_code, answer.url.path) == (200, "/settings/projects")
@@ -181,7 +181,7 @@ async def test_a_password_of_one_s_own_ends_every_session(house):
 
 async def test_a_project_is_chosen_among_one_s_own(house):
     for name in ("acme", "other"):
-        await house.administration.projects.create(OWNER, name, admin="ada")
+        await house.admin.projects.create(OWNER, name, admin="ada")
     browser = await house.login("ada")
     page = await browser.see("/")
     assert "/preferences/project" in page.forms
@@ -203,7 +203,7 @@ def asking(tmp_path_factory):
 
 async def test_a_real_browser_logs_in_by_link_and_out(asking, window):
     """What it says of origin and site depends on the page's own headers."""
-    made = asking.call(bootstrap(asking.context.administration, internals(asking.scheduler).clock))
+    made = asking.call(bootstrap(asking.context.admin, internals(asking.scheduler).clock))
     visitor = await window(asking)
     visitor.allowed += ["401 (Unauthorized", "Error Code 401"]
     page = await visitor.open(f"/login?link={made.link_token}")

@@ -119,7 +119,7 @@ async def test_whoever_came_by_a_link_is_urged_to_set_a_password(house):
 
 
 async def test_a_pause_names_the_key_that_asked_for_it(house):
-    made = await house.administration.keys.list(OWNER)
+    made = await house.admin.keys.list(OWNER)
     [(key, _)] = made
     id = await house.add("held")
     pause = change.pause(f"key:{key.id}", "a holiday")
@@ -127,7 +127,7 @@ async def test_a_pause_names_the_key_that_asked_for_it(house):
     browser = await house.login()
     page = await browser.see(f"/jobs/{id}")
     assert f"Paused by key '{key.name}' " in page.text
-    await house.administration.keys.revoke(OWNER, key.id)
+    await house.admin.keys.revoke(OWNER, key.id)
     assert f"Paused by key:{key.id} " in (await browser.see(f"/jobs/{id}")).text
 
 
@@ -160,7 +160,7 @@ async def test_the_page_of_a_job_names_a_handler_that_no_live_worker_has(house):
 
 
 async def test_secrets_are_offered_by_name_to_those_who_may_list_them(house):
-    await house.administration.secrets.set(OWNER, "shop-token", "canary-of-a-secret")
+    await house.admin.secrets.set(OWNER, "shop-token", "canary-of-a-secret")
     page = await (await house.login()).see("/jobs/new")
     offered = [found["value"] for tag, found in page.tags if tag == "option" and "value" in found]
     assert "{{secret.shop-token}}" in offered

@@ -8,7 +8,7 @@ from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.policy import HOUR
 from tickwell.domain.step import WAIT, Step
 from tickwell.services.access.actor import Role
-from tickwell.services.callbacks.callback import Told
+from tickwell.services.callbacks.callback import CallbackEvent
 from tickwell.services.time import After
 from tickwell.ui.app import pages
 
@@ -87,14 +87,14 @@ OWN = {
 
 async def furnish(house):
     """Something of every kind that a page shows."""
-    administration, operations = house.administration, house.context.operations
-    await administration.projects.create(OWNER, "acme")
-    await administration.members.set(OWNER, "ada", Role.VIEWER)
-    await administration.secrets.set(OWNER, "token", "s3cret value")
-    told = frozenset({Told.DEAD})
-    await administration.callbacks.create(OWNER, "http://127.0.0.1:9/told", told)
+    admin, operations = house.admin, house.context.operations
+    await admin.projects.create(OWNER, "acme")
+    await admin.members.set(OWNER, "ada", Role.VIEWER)
+    await admin.secrets.set(OWNER, "token", "s3cret value")
+    told = frozenset({CallbackEvent.DEAD})
+    await admin.callbacks.create(OWNER, "http://127.0.0.1:9/told", told)
     hook = ChannelKind.WEBHOOK
-    await administration.channels.create(OWNER, "ops", hook, url="http://127.0.0.1:9/told")
+    await admin.channels.create(OWNER, "ops", hook, url="http://127.0.0.1:9/told")
     await house.add("paused")
     await operations.jobs.pause(OWNER, "paused")
     once = {"max_attempts": 1}

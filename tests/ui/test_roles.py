@@ -14,7 +14,7 @@ from tickwell.web.authentication import PUBLIC, permission_of
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR, Role.EDITOR])
 async def test_all_that_a_page_offers_is_allowed(house, role):
     await furnish(house)
-    await house.administration.members.set(OWNER, "eve", role)
+    await house.admin.members.set(OWNER, "eve", role)
     browser = await house.login("eve")
     found = await crawl(browser)  # every link leads to a page
     actions = {action for page in found.values() for action in page.forms}
@@ -25,7 +25,7 @@ async def test_all_that_a_page_offers_is_allowed(house, role):
 
 
 async def test_without_a_job_nobody_is_sent_where_they_may_not_go(house):
-    await house.administration.members.set(OWNER, "eve", Role.VIEWER)
+    await house.admin.members.set(OWNER, "eve", Role.VIEWER)
     found = await crawl(await house.login("eve"))
     assert {"/", "/jobs", "/timeline", "/calendar"} <= found.keys()
 

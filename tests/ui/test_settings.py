@@ -33,11 +33,11 @@ async def admin(house):
 async def test_members(house, admin):
     await done(admin, "/settings/members", name="Ada@example.com", role="viewer")
     await done(admin, "/settings/members", name="ada@example.com", role="operator")
-    members = await house.administration.members.list(OWNER)
+    members = await house.admin.members.list(OWNER)
     assert members == [("ada@example.com", Role.OPERATOR), ("local", Role.ADMIN)]
     assert "ada@example.com" in (await admin.see("/settings/members")).text
     await done(admin, "/settings/members/remove", name="ada@example.com")
-    assert len(await house.administration.members.list(OWNER)) == 1
+    assert len(await house.admin.members.list(OWNER)) == 1
     alone = await admin.post("/settings/members/remove", name="local")
     assert alone.status_code == 409
     assert "only admin" in alone.text
@@ -60,7 +60,7 @@ async def test_a_key_is_shown_once_and_works(house, admin):
     assert "<code>tw_" in turned.text
     assert (await plain.get("/api/v1/jobs", headers=shown)).status_code == 200
     await done(admin, f"/settings/keys/{id}/revoke")
-    assert len(await house.administration.keys.list(OWNER)) == 2
+    assert len(await house.admin.keys.list(OWNER)) == 2
     narrow = await admin.post("/settings/keys", name="n", role="admin", permissions="read")
     assert "only read" in narrow.text
 
@@ -69,7 +69,7 @@ async def test_a_secret_is_never_shown(house, admin):
     value = "canary-of-a-secret"
     for version in (1, 2):
         await done(admin, "/settings/secrets", name="token", value=value)
-        (found,) = await house.administration.secrets.list(OWNER)
+        (found,) = await house.admin.secrets.list(OWNER)
         assert found.version == version
     pages = [await admin.see(f"/settings/{each}") for each in ("secrets", "audit")]
     assert "{{secret.token}}" in pages[0].text
@@ -89,15 +89,15 @@ async def test_a_callback_shows_the_key_that_signs_once(house, admin):
     page = await admin.see("/settings/callbacks")
     assert "whsec_" not in page.source
     assert "report" in page.text
-    (found,) = await house.administration.callbacks.list(OWNER)
+    (found,) = await house.admin.callbacks.list(OWNER)
     await done(admin, f"/settings/callbacks/{found.id}/delete")
-    assert await house.administration.callbacks.list(OWNER) == []
+    assert await house.admin.callbacks.list(OWNER) == []
     assert (await admin.post("/settings/callbacks", url="http://x/")).status_code == 422
 
 
 async def test_limits_of_a_project(house, admin):
     await done(admin, "/settings/projects/default/limits", jobs="1", payload="")
-    assert (await house.administration.limits.get(OWNER)).jobs == 1
+    assert (await house.admin.limits.get(OWNER)).jobs == 1
     await house.add("first")
     document = {
         "name": "second",
@@ -119,7 +119,7 @@ async def test_users_and_projects(house, admin):
     assert (await house.browser().post("/login", link=link)).status_code == 303
     await done(admin, "/settings/users/change", name="ada", platform="false")
     await done(admin, "/settings/users/change", name="ada", disabled="true")
-    ada = await house.administration.directory.read("ada")
+    ada = await house.admin.directory.read("ada")
     assert (ada.platform, ada.disabled) == (False, True)
     assert await done(admin, "/settings/projects", name="acme", title="Acme") == (
         "/settings/projects/acme"
@@ -136,7 +136,7 @@ async def test_users_and_projects(house, admin):
 
 async def test_the_audit_log_says_who_did_what_and_whether_it_is_whole(house, admin):
     for number in range(60):
-        await house.administration.secrets.set(OWNER, f"s{number}", "long enough")
+        await house.admin.secrets.set(OWNER, f"s{number}", "long enough")
     page = await admin.see("/settings/audit")
     assert page.text.count("secret.set") == 50
     (older,) = [link for link in page.links if "cursor=" in link]
@@ -151,7 +151,7 @@ async def test_the_audit_log_says_who_did_what_and_whether_it_is_whole(house, ad
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR, Role.EDITOR])
 async def test_who_is_no_admin_sees_neither_pages_nor_tabs(house, role):
-    await house.administration.members.set(OWNER, "ada", role)
+    await house.admin.members.set(OWNER, "ada", role)
     browser = await house.login("ada")
     page = await browser.see("/settings")
     links = {link for link in page.links if link.startswith("/settings/")}
@@ -160,11 +160,11 @@ async def test_who_is_no_admin_sees_neither_pages_nor_tabs(house, role):
         assert (await browser.get(f"/settings/{each}")).status_code == 403, each
     assert (await browser.post("/settings/keys", name="x", role="admin")).status_code == 403
     assert (await browser.post("/settings/secrets", name="x", value="long")).status_code == 403
-    assert await house.administration.secrets.list(OWNER) == []
+    assert await house.admin.secrets.list(OWNER) == []
 
 
 async def test_an_admin_of_a_project_has_no_platform(house):
-    await house.administration.members.set(OWNER, "ada", Role.ADMIN)
+    await house.admin.members.set(OWNER, "ada", Role.ADMIN)
     browser = await house.login("ada")
     await browser.see("/settings/keys")
     for each in PLATFORM:

@@ -34,7 +34,7 @@ def typed(url, **http):
 
 
 async def test_what_came_back_is_shown_and_nothing_recorded(house, receiver):
-    await house.administration.secrets.set(OWNER, "token", SECRET)
+    await house.admin.secrets.set(OWNER, "token", SECRET)
     said = f"<b>hello</b> {SECRET}".encode()
     receiver.answer(Answer(status=201, body=said, headers={"x-kind": f"<i>test</i> {SECRET}"}))
     browser = await house.login()
@@ -52,7 +52,7 @@ async def test_what_came_back_is_shown_and_nothing_recorded(house, receiver):
     assert json.loads(request.body) == {"a": 7}
     assert (await house.store.list_jobs(JobFilter(project="default"))).items == []
     assert (await house.store.list_executions(ExecutionFilter(project="default"))).items == []
-    log = await house.administration.audit.list(OWNER)
+    log = await house.admin.audit.list(OWNER)
     assert [entry.action for entry in log.items][:1] == ["job.try"]
     assert "canary" not in str(log.items[0].after)
 
@@ -87,7 +87,7 @@ async def test_only_webhooks_that_are_right_are_tried(house):
 
 @pytest.mark.parametrize(("role", "status"), [(Role.OPERATOR, 403), (Role.EDITOR, 200)])
 async def test_who_may(house, receiver, role, status):
-    await house.administration.members.set(OWNER, "ada", role)
+    await house.admin.members.set(OWNER, "ada", role)
     browser = await house.login("ada")
     await browser.get("/jobs")
     answer = await browser.post("/jobs/try", **typed(receiver.url("/")))
@@ -117,7 +117,7 @@ class Hanging:
 
 @pytest.fixture
 def hanging(house):
-    house.context.operations.trials.tools.sender = found = Hanging()
+    house.context.operations.trials.context.sender = found = Hanging()
     return found
 
 

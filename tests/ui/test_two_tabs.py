@@ -102,8 +102,8 @@ async def test_a_job_that_the_other_tab_deleted(house, deed):
 
 
 async def test_settings(house):
-    await house.administration.secrets.set(OWNER, "token", "a value")
-    ((key, _),) = await house.administration.keys.list(OWNER)
+    await house.admin.secrets.set(OWNER, "token", "a value")
+    ((key, _),) = await house.admin.keys.list(OWNER)
     for path, fields, said in (
         ("/settings/secrets/delete", {"name": "token"}, "No secret 'token' in this project."),
         (f"/settings/keys/{key.id}/revoke", {}, f"No key '{key.id}' in this project."),

@@ -37,7 +37,7 @@ async def test_neighbours_are_compared_and_an_old_one_is_put_back(house):
 async def test_a_viewer_sees_versions_and_neither_buttons_nor_the_audit_log(house):
     job = await house.add("report")
     await house.context.operations.jobs.patch(OWNER, job, {"description": "second"})
-    await house.administration.members.set(OWNER, "ada", Role.VIEWER)
+    await house.admin.members.set(OWNER, "ada", Role.VIEWER)
     browser = await house.login("ada")
     page = await browser.see(f"/jobs/{job}/versions")
     assert "Who did what" not in page.text
@@ -50,7 +50,7 @@ async def test_whether_code_or_an_edit_is_in_force(house):
     operations, browser = house.context.operations, await house.login()
     entry = await operations.jobs.get(OWNER, job)
     declared = stamped(replace(entry.job, app="shop"))
-    await operations.jobs.tools.jobs.edit("default", job, declared)
+    await operations.jobs.context.jobs.edit("default", job, declared)
     assert "the code's definition applies" in (await browser.see(f"/jobs/{job}")).text
     await operations.jobs.patch(OWNER, job, {"description": "mine"})
     assert "the edit applies until the code changes" in (await browser.see(f"/jobs/{job}")).text

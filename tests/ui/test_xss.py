@@ -15,7 +15,7 @@ from tickwell.domain.worker import Worker
 from tickwell.errors import InvalidInput
 from tickwell.ports.records import Record
 from tickwell.services.access.actor import Role
-from tickwell.services.callbacks.callback import Told
+from tickwell.services.callbacks.callback import CallbackEvent
 from tickwell.ui.rendering import POLICY
 
 #: Ways out of text, attributes, scripts, styles, comments, templates.
@@ -38,7 +38,7 @@ SHORT = '"><x-evil onclick=evil()>'
 
 async def infest(house):
     """All places that somebody else may fill."""
-    administration, operations = house.administration, house.context.operations
+    admin, operations = house.admin, house.context.operations
     hook = {"http": {"url": f"http://127.0.0.1:9/{quote(SHORT)}", "headers": {"x-a": SHORT}}}
     fields = {"description": EVIL, "tags": [SHORT], "payload": {EVIL: [EVIL]}, "queue": SHORT}
     await house.add(SHORT + "hook", target=hook, payload={EVIL: EVIL})
@@ -59,11 +59,11 @@ async def infest(house):
         id="x", host=EVIL, pid=1, queues=(SHORT,), abilities=(SHORT,), capacity=1, started_at=0
     )
     await house.store.beat(worker, house.clock.now())
-    await administration.keys.create(OWNER, EVIL[:200], Role.VIEWER)
-    await administration.projects.create(OWNER, "acme", title=EVIL[:200])
-    told = frozenset({Told.DEAD})
-    await administration.callbacks.create(OWNER, hook["http"]["url"], told, job)
-    await administration.channels.create(
+    await admin.keys.create(OWNER, EVIL[:200], Role.VIEWER)
+    await admin.projects.create(OWNER, "acme", title=EVIL[:200])
+    told = frozenset({CallbackEvent.DEAD})
+    await admin.callbacks.create(OWNER, hook["http"]["url"], told, job)
+    await admin.channels.create(
         OWNER,
         EVIL.replace("/", "")[:200],
         ChannelKind.WEBHOOK,
@@ -71,7 +71,7 @@ async def infest(house):
         tags=[SHORT],
         queues=[SHORT],
     )
-    await administration.secrets.set(OWNER, "token", EVIL)
+    await admin.secrets.set(OWNER, "token", EVIL)
     return job
 
 
@@ -122,13 +122,13 @@ def _faults(page):
 
 
 async def test_names_that_could_be_markup_are_refused_where_names_are_addresses(house):
-    administration = house.administration
+    admin = house.admin
     with pytest.raises(InvalidInput):
-        await administration.secrets.set(OWNER, SHORT, "a long value")
+        await admin.secrets.set(OWNER, SHORT, "a long value")
     with pytest.raises(InvalidInput):
-        await administration.members.set(OWNER, SHORT, Role.VIEWER)
+        await admin.members.set(OWNER, SHORT, Role.VIEWER)
     with pytest.raises(InvalidInput):
-        await administration.projects.create(OWNER, SHORT)
+        await admin.projects.create(OWNER, SHORT)
 
 
 async def test_every_answer_has_one_policy(house):

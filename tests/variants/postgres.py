@@ -142,7 +142,7 @@ def overlap_ahead(patches):
         )
 
     patches.setattr(Flow, "admit", admit)
-    patches.setattr("tickwell.stores.sql.flow.recording.place", lambda *_, **__: None)
+    patches.setattr("tickwell.stores.sql.flow.recording.row_states", lambda *_, **__: None)
 
 
 def forgets_who_asked(patches):

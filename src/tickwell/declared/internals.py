@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tickwell.engine.engine import Engine
     from tickwell.engine.hints.hint_worker import HintInbox
     from tickwell.engine.supervisor import Supervisor
-    from tickwell.services.operations import Tools
+    from tickwell.services.operations import OperationContext
     from tickwell.wiring import NotifyingStore
 
 V = TypeVar("V")
@@ -120,11 +120,11 @@ class Internals:
 
         return Supervisor(command, count, self.clock, self.events, environment=environment)
 
-    def tools(self) -> Tools:
+    def operation_context(self) -> OperationContext:
         """What operations on the scheduler's store are made of, for the faces of a service."""
-        from tickwell.services.operations import Tools
+        from tickwell.services.operations import OperationContext
 
-        tools = Tools(
+        operation_context = OperationContext(
             store=self.store,
             clock=self.clock,
             random=ENTROPY,
@@ -132,9 +132,12 @@ class Internals:
             check=self.check_payload,
             public_url=self.settings.public_url,
         )
-        tools.executions.on_added, tools.executions.on_revived = self._on_added, self._on_revived
-        tools.jobs.on_changed = self._on_changed
-        return tools
+        operation_context.executions.on_added, operation_context.executions.on_revived = (
+            self._on_added,
+            self._on_revived,
+        )
+        operation_context.jobs.on_changed = self._on_changed
+        return operation_context
 
     def wake(self) -> None:
         """Let the loops of this process look at once."""

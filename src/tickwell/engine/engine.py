@@ -30,7 +30,7 @@ from tickwell.engine.running.start_guard import StartGuard
 from tickwell.engine.watcher import Watcher
 from tickwell.errors import TickwellError
 from tickwell.ports.executor import Executor
-from tickwell.ports.notifier import Notifier, Turn
+from tickwell.ports.notifier import Notifier, PlannerLease
 from tickwell.ports.store import Store
 from tickwell.ports.tracer import Tracer
 from tickwell.release import VERSION
@@ -58,7 +58,7 @@ class Engine:
         events: Events | None = None,
         roles: Collection[str] = ROLES,
         notifier: Notifier | None = None,
-        turn: Turn | None = None,
+        planner_lease: PlannerLease | None = None,
         open_pulse_store: Callable[[], Store] | None = None,
         extra: Sequence[WakingService] = (),
         inbox: HintInbox | None = None,
@@ -74,7 +74,7 @@ class Engine:
         self.running = False
         self._loops: dict[str, Loop] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._turn = turn
+        self._planner_lease = planner_lease
         self._tracer = tracer
         self._extra = extra
         self.inbox = inbox
@@ -120,7 +120,7 @@ class Engine:
                     hear=self.hear,
                     recall=self.worker.recall,
                     prepare=self.executor.prepare if "worker" in self.roles else None,
-                    turn=self._turn,
+                    planner_lease=self._planner_lease,
                     tracer=self._tracer,
                 )
             )

@@ -58,7 +58,7 @@ class StandardSink:
         return LOGGER.isEnabledFor(level)
 
     def write(self, event: LogEvent, level: int, fields: Mapping[str, Any]) -> None:
-        message, cleaned = said(event, fields)
+        message, cleaned = render(event, fields)
         extra = {"event": event.name, **cleaned, "host": HOST, "pid": os.getpid()}
         LOGGER.log(level, "%s", message, extra=extra)
 
@@ -70,7 +70,7 @@ class _Words(dict[str, Any]):
         return "-"
 
 
-def said(event: LogEvent, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def render(event: LogEvent, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The sentence of an event and its fields; what else is given is for the sentence only."""
     cleaned = clean(given, _OURS)
     error = str(cleaned.get("error", "")).strip()

@@ -18,19 +18,19 @@ FAILURES = Failures()
 
 
 class Notifier(Protocol):
-    """Tells that another process wrote something that a loop here may be waiting for."""
+    """Reports that another process wrote something that a loop here may be waiting for."""
 
     async def changed(self, seconds: float) -> bool:
-        """Wait up to so long for a write by another process; False when the wait was in vain."""
+        """Wait up to `seconds` for a write by another process; False: there was none."""
         ...
 
 
-class Turn(Protocol):
-    """Whose turn it is to plan, so that one planner works while the others rest.
+class PlannerLease(Protocol):
+    """Elects the planner that works now, so that the others rest.
 
-    A hint as well: two that plan at once do the same work, and the store's rows decide.
+    Only a hint: two planners at once do the same work, and the rows of the store decide.
     """
 
     async def rest(self) -> float:
-        """Seconds that another planner may still be at it; 0: plan now."""
+        """Seconds for which another planner may still hold the lease; 0: plan now."""
         ...

@@ -26,7 +26,7 @@ from tickwell.domain.trigger.duration import format_duration
 from tickwell.domain.trigger.moment import to_text
 from tickwell.domain.worker import Liveness
 from tickwell.services.alerts.book import Silence
-from tickwell.services.cooperative import paced
+from tickwell.services.cooperative import cooperatively
 from tickwell.services.executions.dead_letters import Group, Groups
 from tickwell.services.executions.executions import Backfill, Tail
 from tickwell.services.insights.metrics import Metrics, Percentiles
@@ -35,7 +35,7 @@ from tickwell.services.redaction.masking import masked_definition
 from tickwell.services.slots.slots import Completeness, Slot, SlotPage
 
 if TYPE_CHECKING:  # a command that asks a server needs none of the operations
-    from tickwell.services.operations.alerts import Standing
+    from tickwell.services.operations.alerts import ActiveAlert
     from tickwell.services.operations.queues import Queue
 
 T = TypeVar("T")
@@ -263,7 +263,7 @@ def slot_document(slot: Slot) -> Document:
 
 async def slots_document(page: SlotPage) -> Document:
     """Slots of a range; `next` is where to read on, or null at the end."""
-    items = [slot_document(slot) async for slot in paced(page.items)]
+    items = [slot_document(slot) async for slot in cooperatively(page.items)]
     return {"items": items, "next": _maybe(page.next)}
 
 
@@ -380,16 +380,16 @@ def finding_document(finding: Finding) -> Document:
     }
 
 
-def alert_document(standing: Standing) -> Document:
+def alert_document(active: ActiveAlert) -> Document:
     """Something that is not well."""
-    rule, alert = standing.rule, standing.alert
+    rule, alert = active.rule, active.alert
     return {
         "rule": rule.id,
         "condition": rule.condition.value,
         "words": rule.words,
         "severity": rule.severity,
-        "status": standing.status.value,
-        "job_id": standing.job,
+        "status": active.status.value,
+        "job_id": active.job,
         "name": alert.name,
         "text": alert.text,
         "since": instant_text(alert.since),

@@ -35,7 +35,7 @@ _SOON = 0.1
 
 
 @dataclass(slots=True, kw_only=True)
-class Told:
+class FeedEvent:
     """One thing that happened."""
 
     type: str
@@ -50,16 +50,16 @@ class Subscription:
 
     project: str
     actor: str
-    waiting: deque[Told] = field(default_factory=deque)
+    waiting: deque[FeedEvent] = field(default_factory=deque)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     closed: bool = False
 
-    def tell(self, told: Told) -> None:
+    def tell(self, event: FeedEvent) -> None:
         """Hand it over; a listener that does not keep up is cut off."""
         if len(self.waiting) >= BEHIND:
             self.close()
         elif not self.closed:
-            self.waiting.append(told)
+            self.waiting.append(event)
             self.wake.set()
 
     def close(self) -> None:
@@ -130,9 +130,9 @@ class Feed:
 
     def tell(self, project: str, type: str, subject: str, data: Any) -> None:
         """Tell all listeners of a project."""
-        told = Told(type=type, subject=subject, time=self.clock.now(), data=data)
+        event = FeedEvent(type=type, subject=subject, time=self.clock.now(), data=data)
         for subscription in self._listeners.get(project, ()):
-            subscription.tell(told)
+            subscription.tell(event)
 
     def close(self) -> None:
         """End every subscription, and begin none."""

@@ -15,7 +15,7 @@ BRIEFLY = 4_000
 MOST = 10_000
 
 
-class Recall(Generic[K, V]):
+class TtlCache(Generic[K, V]):
     """Answers by key; asked again when an answer is older than it may be."""
 
     def __init__(self, clock: Time, life: int = BRIEFLY) -> None:

@@ -99,7 +99,7 @@ def tls_fault(error: BaseException, authorities: str, plain: str) -> str | None:
         return unaccepted(found[1], authorities)
     if _NO_TLS.search(str(error)):
         return (
-            "cannot be talked to over TLS, which servers on other machines need unless the URL"
+            "refuses TLS, which servers on other machines need unless the URL"
             f" says otherwise; switch it on there, or on a trusted network use {plain}"
         )
     return None

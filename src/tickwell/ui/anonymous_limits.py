@@ -33,10 +33,10 @@ async def _has_session(request: Request) -> bool:
     context, id = context_of(request), session_of(request)
     if not context.settings.auth:
         return True
-    if id is None or context.administration is None:
+    if id is None or context.admin is None:
         return False
     try:
-        return await context.administration.sessions.find(id) is not None
+        return await context.admin.sessions.find(id) is not None
     except TickwellError:  # the page says what is wrong
         return False
 

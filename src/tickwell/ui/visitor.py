@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 
 from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.access.user import User, is_foreign
-from tickwell.services.admin.admin import Administration
+from tickwell.services.admin.admin import AdminServices
 from tickwell.services.operations import Operations
 from tickwell.services.projects.platform import DEFAULT
 from tickwell.web.context import Context, administration_in, context_of
@@ -47,7 +47,7 @@ class Visitor:
         return self.context.operations
 
     @property
-    def administration(self) -> Administration:
+    def admin(self) -> AdminServices:
         """Access, projects, secrets, limits and the audit log."""
         return administration_in(self.context)
 
@@ -67,9 +67,9 @@ class Visitor:
         kind, _, name = actor.partition(":")
         if kind == "user":
             return name
-        if kind != "key" or self.context.administration is None:
+        if kind != "key" or self.context.admin is None:
             return actor
-        known = await self.context.administration.keys.name_of(self.actor, name)
+        known = await self.context.admin.keys.name_of(self.actor, name)
         return actor if known is None else f"key {known!r}"
 
     def may(self, permission: str) -> bool:
@@ -102,17 +102,17 @@ def visit(permission: Permission) -> Any:
 
 
 async def _all_projects(context: Context, actor: Actor) -> tuple[str, ...]:
-    if context.administration is None or context.settings.auth:
+    if context.admin is None or context.settings.auth:
         return ()
-    names = await context.administration.projects.names(actor)
+    names = await context.admin.projects.names(actor)
     return tuple(names) if actor.project in names else (actor.project, *names)
 
 
 async def _user(context: Context, actor: Actor) -> User | None:
     kind, _, name = actor.name.partition(":")
-    if context.administration is None or kind != "user":
+    if context.admin is None or kind != "user":
         return None
-    return await context.administration.directory.find(name)
+    return await context.admin.directory.find(name)
 
 
 def _theme(cookie: str) -> str:

@@ -11,19 +11,19 @@ from tickwell.log import events as lines
 from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.admin.admin import (
     LOCAL,
-    Administration,
+    AdminServices,
     Bootstrap,
     bootstrap,
     ensure_first_user,
-    make_administration,
+    make_admin,
     make_request_limits,
-    open_administration,
+    open_admin,
 )
 from tickwell.services.cursor_seal import CursorSeal
 from tickwell.services.keyring import Keyring
 from tickwell.services.keyring.source import require_keys
 from tickwell.services.limits.request_limits import RequestLimits
-from tickwell.services.operations import Tools
+from tickwell.services.operations import OperationContext
 from tickwell.services.projects.platform import DEFAULT
 from tickwell.services.redaction.store_address import without_password
 from tickwell.web.authentication import Authentication, is_of_platform, project_cookie
@@ -34,59 +34,68 @@ from tickwell.web.same_origin import READS, require_own_site
 
 
 def give_access(
-    context: Context, tools: Tools, administration: Administration, limits: RequestLimits
+    context: Context,
+    operation_context: OperationContext,
+    admin: AdminServices,
+    limits: RequestLimits,
 ) -> None:
     """Administer over this application; ask everybody who they are unless `auth` is off."""
-    context.administration = administration
-    context.cursors = CursorSeal.under(administration.keyring)
-    tools.auditor, tools.limiter = administration.audit, administration.limits
-    tools.retention = administration.retentions.of
+    context.admin = admin
+    context.cursors = CursorSeal.under(admin.keyring)
+    operation_context.auditor, operation_context.limiter = admin.audit, admin.limits
+    operation_context.retention = admin.retentions.of
     if context.settings.auth:
-        authentication = Authentication(administration, limits)
+        authentication = Authentication(admin, limits)
         context.authenticate = authentication.authenticate
         context.visit = authentication.visit
     else:
         context.authenticate, context.visit = local_admin, local_visit
 
 
-def let_in(context: Context, tools: Tools, keyring: Keyring) -> None:
+def let_in(context: Context, operation_context: OperationContext, keyring: Keyring) -> None:
     """Give access to those whom the store knows, by its server keys."""
-    _admit(context, tools, make_administration(tools, context.settings, keyring))
+    _admit(
+        context,
+        operation_context,
+        make_admin(operation_context, context.settings, keyring),
+    )
 
 
-async def first_start(context: Context, tools: Tools, *, terminal: bool = True) -> Bootstrap | None:
+async def first_start(
+    context: Context, operation_context: OperationContext, *, terminal: bool = True
+) -> Bootstrap | None:
     """See that the keys are those of the store; at the first start of all, make a way in.
 
     Without a terminal nothing is made that would have to be shown: a file or a journal keeps it.
     """
-    administration = await _administration(context, tools)
+    admin = await _admin(context, operation_context)
     if not terminal:
-        await ensure_first_user(administration, tools.clock)
+        await ensure_first_user(admin, operation_context.clock)
         return None
-    return await bootstrap(administration, tools.clock, key_life=context.settings.first_key_life)
+    return await bootstrap(admin, operation_context.clock, key_life=context.settings.first_key_life)
 
 
-async def first_mounted(context: Context, tools: Tools, store: str) -> None:
+async def first_mounted(context: Context, operation_context: OperationContext, store: str) -> None:
     """The same inside another application, where nobody waits at a terminal for secrets."""
-    administration = await _administration(context, tools)
-    if await ensure_first_user(administration, tools.clock) and context.settings.auth:
+    admin = await _admin(context, operation_context)
+    if await ensure_first_user(admin, operation_context.clock) and context.settings.auth:
         lines.FIRST_USER_CREATED.log(user=LOCAL, store=shlex.quote(without_password(store)))
 
 
-async def _administration(context: Context, tools: Tools) -> Administration:
+async def _admin(context: Context, operation_context: OperationContext) -> AdminServices:
     """With keys that the store was written with, or that are made now for a new one."""
-    found = context.administration
+    found = context.admin
     if found is None:
-        found = await open_administration(tools, context.settings)
-        _admit(context, tools, found)
+        found = await open_admin(operation_context, context.settings)
+        _admit(context, operation_context, found)
     else:
-        await require_keys(tools.store, found.keyring, tools.clock.now())
+        await require_keys(operation_context.store, found.keyring, operation_context.clock.now())
     return found
 
 
-def _admit(context: Context, tools: Tools, administration: Administration) -> None:
-    limits = make_request_limits(tools, context.settings)
-    give_access(context, tools, administration, limits)
+def _admit(context: Context, operation_context: OperationContext, admin: AdminServices) -> None:
+    limits = make_request_limits(operation_context, context.settings)
+    give_access(context, operation_context, admin, limits)
 
 
 #: Names the project of a request that could be in several.

@@ -16,12 +16,12 @@ from tickwell.services.access.key import PREFIX
 from tickwell.services.access.members import without
 from tickwell.services.access.sessions import csrf_token
 from tickwell.services.access.user import User
-from tickwell.services.admin.admin import Administration
+from tickwell.services.admin.admin import AdminServices
 from tickwell.services.limits.request_limits import Allowance, RequestLimits
 from tickwell.services.projects.platform import DEFAULT, PLATFORM
 from tickwell.web.context import RateLimit
 from tickwell.web.cookies import own_name, session_of
-from tickwell.web.problems import SaidTwice
+from tickwell.web.problems import DuplicateHeader
 from tickwell.web.same_origin import require_own_page
 
 #: What a route declares that needs no actor.
@@ -67,7 +67,7 @@ _PROJECT = "project"
 class Authentication:
     """`context.Authenticate` and `context.Visit`. Requests with a key never look at cookies."""
 
-    administration: Administration
+    admin: AdminServices
     limits: RequestLimits
 
     async def authenticate(self, request: Request) -> Actor:
@@ -76,7 +76,9 @@ class Authentication:
         names = ("Authorization", "X-API-Key")
         if sum(len(request.headers.getlist(name)) for name in names) > 1:
             self._count_stranger(request)
-            raise SaidTwice(f"the request has more than one {' or '.join(names)} header; send one")
+            raise DuplicateHeader(
+                f"the request has more than one {' or '.join(names)} header; send one"
+            )
         shown = _credentials(request)
         if shown is None:
             return await self._by_session(request)
@@ -84,7 +86,7 @@ class Authentication:
             if shown.startswith(PREFIX):
                 return await self._by_key(request, shown)
             if looks_like_token(shown):
-                user = await self.administration.tokens.find(shown)
+                user = await self.admin.tokens.find(shown)
                 return await self._user(request, user)
         except Unauthenticated:
             self._count_stranger(request)
@@ -99,7 +101,7 @@ class Authentication:
     async def _visit(self, request: Request, *, on_page: bool) -> tuple[Actor, str]:
         await self.limits.exchange()
         id = session_of(request)
-        user = await self.administration.sessions.find(id) if id else None
+        user = await self.admin.sessions.find(id) if id else None
         if id is None or user is None:
             raise Unauthenticated("log in first")
         token = csrf_token(id)
@@ -108,9 +110,9 @@ class Authentication:
         return await self._user(request, user, chosen, on_page=on_page), token
 
     async def _by_key(self, request: Request, shown: str) -> Actor:
-        key = await self.administration.key_check.find(shown)
+        key = await self.admin.key_check.find(shown)
         # One that was made while its project was deleted is a key all the same.
-        if key is None or await self.administration.projects.is_deleted(key.project):
+        if key is None or await self.admin.projects.is_deleted(key.project):
             raise Unauthenticated(REFUSED)
         if not _was_let_in(request):
             _count(request, self.limits.known(f"key:{key.id}"))
@@ -155,7 +157,7 @@ class Authentication:
         while True:
             otherwise = min(user.roles, default="") if on_page else ""
             project = _project(request, user, [chosen, user.home, DEFAULT, otherwise])
-            if project == PLATFORM or not await self.administration.projects.is_deleted(project):
+            if project == PLATFORM or not await self.admin.projects.is_deleted(project):
                 return user, project
             user = without(user, project, gone=True)
 
@@ -163,7 +165,7 @@ class Authentication:
         _count(request, self.limits.stranger(_address(request)))
 
     async def _count_project(self, request: Request, project: str) -> None:
-        _count(request, await self.administration.limits.count_request(project))
+        _count(request, await self.admin.limits.count_request(project))
 
 
 def project_cookie(request: Request) -> str:

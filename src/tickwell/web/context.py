@@ -13,11 +13,11 @@ from tickwell.domain.health import ProcessHealth
 from tickwell.errors import NotRunning
 from tickwell.observe.metrics.metrics import Metrics
 from tickwell.services.access.actor import Actor
-from tickwell.services.admin.admin import Administration
+from tickwell.services.admin.admin import AdminServices
 from tickwell.services.cursor_seal import CursorSeal
 from tickwell.services.event_feed import Feed
 from tickwell.services.health import HealthReader
-from tickwell.services.operations import Operations, Tools
+from tickwell.services.operations import OperationContext, Operations
 from tickwell.settings import Settings
 from tickwell.web.idempotency import Idempotency
 
@@ -61,7 +61,7 @@ class Context:
     cursors: CursorSeal = field(default_factory=CursorSeal.of_process)
     settings: Settings = field(default_factory=Settings)
     #: Access, projects, secrets, limits and the audit log, where this process has them.
-    administration: Administration | None = None
+    admin: AdminServices | None = None
     #: What `/metrics` shows; None: nothing is counted.
     metrics: Metrics | None = None
     #: What the engine of this process tells.
@@ -70,22 +70,22 @@ class Context:
     @classmethod
     def over(
         cls,
-        tools: Tools,
+        operation_context: OperationContext,
         *,
         health: Callable[[], ProcessHealth],
         settings: Settings | None = None,
         events: Events | None = None,
     ) -> Context:
-        """All that follows from the tools; how actors are made is set afterwards."""
+        """All that follows from the operation context; how actors are made is set afterwards."""
         heard = events or Events()
-        tools.health.process = health
+        operation_context.health.process = health
         return cls(
-            operations=Operations.over(tools),
-            health=tools.health,
-            clock=tools.clock,
-            idempotency=Idempotency(tools.store, tools.clock),
-            store_name=tools.store.name,
-            feed=Feed(tools.store, tools.clock, heard),
+            operations=Operations.over(operation_context),
+            health=operation_context.health,
+            clock=operation_context.clock,
+            idempotency=Idempotency(operation_context.store, operation_context.clock),
+            store_name=operation_context.store.name,
+            feed=Feed(operation_context.store, operation_context.clock, heard),
             settings=settings or Settings(),
             events=heard,
         )
@@ -114,14 +114,14 @@ class RateLimit:
     reset: int
 
 
-def administration_of(request: Request) -> Administration:
+def administration_of(request: Request) -> AdminServices:
     """All that is administered, or the word that it is not administered here."""
     return administration_in(context_of(request))
 
 
-def administration_in(context: Context) -> Administration:
+def administration_in(context: Context) -> AdminServices:
     """The same for whoever has the context."""
-    found = context.administration
+    found = context.admin
     if found is None:
         raise NotRunning("this process administers nothing; it was started without access")
     return found

@@ -27,7 +27,7 @@ def document_of(request: Request) -> Any:
         return None
 
 
-def place_of(request: Request, document: Any, field: str) -> dict[str, str]:
+def location_of(request: Request, document: Any, field: str) -> dict[str, str]:
     """The place of a field, which is a dotted path."""
     name = field.partition(".")[0]
     if not field or (isinstance(document, dict) and name in document):

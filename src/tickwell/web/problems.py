@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from tickwell import errors
 from tickwell.services.operations.job_bodies import SeveralInvalid
-from tickwell.web.json_pointer import document_of, place_of
+from tickwell.web.json_pointer import document_of, location_of
 from tickwell.web.json_response import encoded
 from tickwell.web.problem_document import MEDIA_TYPE, kind_of, problem_document
 
@@ -24,10 +24,10 @@ class ApiError(errors.TickwellError):
     headers: dict[str, str] = {}  # noqa: RUF012 - never changed
 
 
-class SaidTwice(ApiError):
+class DuplicateHeader(ApiError):
     """A header that names who asks is there more than once: which one counts is anybody's guess."""
 
-    kind = "said-twice"
+    kind = "duplicate-header"
 
 
 class NotJson(ApiError):
@@ -207,7 +207,7 @@ def _errors(request: Request, error: errors.TickwellError) -> list[dict[str, Any
         return None
     document = document_of(request)
     return [
-        place_of(request, document, each.field)
+        location_of(request, document, each.field)
         | {"detail": each.reason}
         | ({"hint": each.hint} if each.hint else {})
         for each in (error.problems if isinstance(error, SeveralInvalid) else error.all)

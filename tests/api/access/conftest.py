@@ -8,7 +8,7 @@ from argon2 import PasswordHasher
 
 from tickwell.services.access.actor import Actor, Permission, Role
 from tickwell.services.access.passwords import Passwords
-from tickwell.services.admin.admin import Administration
+from tickwell.services.admin.admin import AdminServices
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.services.limits.request_limits import RequestLimits
 from tickwell.web.authentication import Authentication
@@ -22,7 +22,7 @@ class House:
     """Keys of each role in projects a and b, and of a platform admin."""
 
     world: Any
-    administration: Administration
+    admin: AdminServices
     limits: RequestLimits
 
     @property
@@ -31,14 +31,14 @@ class House:
 
     async def key(self, project, role, **options):
         actor = Actor(name="user:root", project=project, permissions=frozenset(Permission))
-        made = await self.administration.keys.create(actor, f"{project} {role}", role, **options)
+        made = await self.admin.keys.create(actor, f"{project} {role}", role, **options)
         return {"authorization": f"Bearer {made.token}"}
 
     async def link(self, name):
         """The token of a link that logs somebody in."""
-        user = await self.administration.directory.read(name)
+        user = await self.admin.directory.read(name)
         assert user is not None
-        return await self.administration.links.make(user)
+        return await self.admin.links.make(user)
 
     async def login(self, name, **headers):
         """Headers of a session."""
@@ -52,25 +52,25 @@ class House:
 
 @pytest.fixture
 async def house(world):
-    tools = world.tools
-    administration = Administration.over(
+    operation_context = world.operation_context
+    admin = AdminServices.over(
         world.store,
         world.clock,
-        tools.random,
+        operation_context.random,
         Keyring([ServerKey(bytes(range(32)))]),
-        tools.jobs,
+        operation_context.jobs,
         passwords=Passwords(CHEAP),
     )
     limits = RequestLimits(world.clock, without_key=100, with_key=0)
-    authentication = Authentication(administration, limits)
+    authentication = Authentication(admin, limits)
     context = world.context
-    context.administration = administration
+    context.admin = admin
     context.authenticate, context.visit = authentication.authenticate, authentication.visit
-    tools.auditor, tools.limiter = administration.audit, administration.limits
+    operation_context.auditor, operation_context.limiter = admin.audit, admin.limits
     for name in ("a", "b"):
-        await administration.projects.create(OWNER, name, admin=f"{name}-admin")
-    await administration.users.create(OWNER, "root", platform=True)
-    await administration.members.set(
+        await admin.projects.create(OWNER, name, admin=f"{name}-admin")
+    await admin.users.create(OWNER, "root", platform=True)
+    await admin.members.set(
         Actor(name="x", project="a", permissions=frozenset(Permission)), "root", Role.ADMIN
     )
-    return House(world, administration, limits)
+    return House(world, admin, limits)

@@ -64,7 +64,7 @@ async def test_a_hundred_requests_without_a_key_and_no_more(house, monkeypatch):
 
 
 async def test_all_keys_of_a_project_together_have_a_limit(house, monkeypatch):
-    limits = house.administration.limits
+    limits = house.admin.limits
     await limits.set(OWNER, "a", Quota(requests_per_minute=3))
     one, other = await house.key("a", Role.VIEWER), await house.key("a", Role.ADMIN)
     monkeypatch.setattr(limits, "_clock", ManualClock())
@@ -226,16 +226,16 @@ async def test_a_token_is_a_user_s(house):
 
 
 async def test_what_was_made_while_a_project_was_deleted_opens_nothing(house):
-    await house.administration.users.create(OWNER, "late")
-    await house.administration.projects.delete(OWNER, "a")
+    await house.admin.users.create(OWNER, "late")
+    await house.admin.projects.delete(OWNER, "a")
     # By another process, which had not heard of it.
     key = await house.key("a", Role.ADMIN)
-    await give_role(house.administration.directory, house.world.clock, "late", "a", Role.ADMIN)
+    await give_role(house.admin.directory, house.world.clock, "late", "a", Role.ADMIN)
     assert await status(house, key) == 401
     session = await house.login("late")
     assert await status(house, session) == 403
     assert await status(house, session | {"x-tickwell-project": "a"}) == 404
-    await give_role(house.administration.directory, house.world.clock, "late", "b", Role.VIEWER)
+    await give_role(house.admin.directory, house.world.clock, "late", "b", Role.VIEWER)
     assert await status(house, session) == 200
 
 
@@ -253,11 +253,11 @@ async def test_the_platform_is_asked_whatever_project_is_named(house, named):
 async def test_who_is_made_a_member_elsewhere_is_not_led_there(house):
     """Whoever administers one project can make anybody a member of it."""
     admin = Actor(name="user:root", project="b", permissions=frozenset(Permission))
-    await house.administration.members.set(admin, "ursula", Role.EDITOR)
+    await house.admin.members.set(admin, "ursula", Role.EDITOR)
     cookie = await house.login("ursula")
     token = (await house.http.post("/tokens", headers=cookie)).json()["token"]
     shown = [cookie, {"authorization": f"Bearer {token}"}]
-    await house.administration.members.set(replace(admin, project="a"), "ursula", Role.ADMIN)
+    await house.admin.members.set(replace(admin, project="a"), "ursula", Role.ADMIN)
     for headers in shown:
         assert (await house.http.get("/session", headers=headers)).json()["project"] == "b"
         named = headers | {"x-tickwell-project": "a"}
@@ -268,7 +268,7 @@ async def test_a_token_has_no_cookies(house):
     admin = Actor(name="user:root", project="b", permissions=frozenset(Permission))
     for project in "ba":
         asker = replace(admin, project=project)
-        await house.administration.members.set(asker, "ursula", Role.EDITOR)
+        await house.admin.members.set(asker, "ursula", Role.EDITOR)
     token = (await house.http.post("/tokens", headers=await house.login("ursula"))).json()["token"]
     shown = {"authorization": f"Bearer {token}", "cookie": "project=a; project-80=a"}
     assert (await house.http.get("/session", headers=shown)).json()["project"] == "b"
@@ -276,13 +276,13 @@ async def test_a_token_has_no_cookies(house):
 
 async def test_a_login_is_on_record_with_its_request(house):
     answer = await house.http.post("/session", json={"link": "made up"})
-    (entry, *_) = (await house.administration.audit.list_platform(OWNER)).items
+    (entry, *_) = (await house.admin.audit.list_platform(OWNER)).items
     assert (entry.action, entry.request_id) == ("session.refused", answer.headers["x-request-id"])
 
 
 async def test_who_is_taken_out_of_their_first_project_says_which_they_mean(house):
     admin = Actor(name="user:root", project="b", permissions=frozenset(Permission))
-    other, members = replace(admin, project="a"), house.administration.members
+    other, members = replace(admin, project="a"), house.admin.members
     await members.set(admin, "vera", Role.EDITOR)
     await members.set(admin, "bob", Role.ADMIN)
     shown = await house.login("vera")

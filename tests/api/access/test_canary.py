@@ -37,14 +37,14 @@ async def echo(exchange):
 async def service(tmp_path):
     scheduler = Scheduler(f"sqlite:///{tmp_path}/jobs.db", settings=LOCAL)
     await scheduler.start()
-    tools = internals(scheduler).tools()
+    operation_context = internals(scheduler).operation_context()
     app = make_api(
-        tools,
+        operation_context,
         health=scheduler.health,
         settings=scheduler.settings,
         events=internals(scheduler).events,
     )
-    first = await first_start(app.state.context, tools)
+    first = await first_start(app.state.context, operation_context)
     assert first is not None
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     headers = {"authorization": f"Bearer {first.key}"}

@@ -19,7 +19,7 @@ async def shown(house):
         rebinding_example=["93.184.216.34", "10.0.0.1"],
         example_com=["93.184.216.34"],
     )
-    house.world.tools.jobs.admit = Admission(Guard(), names, house.world.clock)
+    house.world.operation_context.jobs.admit = Admission(Guard(), names, house.world.clock)
     return await house.key("a", Role.ADMIN)
 
 
@@ -62,8 +62,8 @@ async def test_an_import_path_is_no_handler_and_nothing_is_written(house, shown)
 
 
 async def test_a_timeout_beyond_the_setting_is_refused_and_nothing_is_written(house, shown):
-    names, clock = house.world.tools.jobs.admit._resolver, house.world.clock
-    house.world.tools.jobs.admit = Admission(Guard(), names, clock, longest=3600)
+    names, clock = house.world.operation_context.jobs.admit._resolver, house.world.clock
+    house.world.operation_context.jobs.admit = Admission(Guard(), names, clock, longest=3600)
     good = JOB | {"target": {"http": {"url": "https://example.com/"}}}
     for hard, status in (("61m", 422), ("1h", 201)):
         job = good | {"timeout": {"hard": hard}}
@@ -99,4 +99,4 @@ async def test_saving_tells_nobody_which_names_lead_inside(house, shown):
         job = JOB | {"name": f"n{number}", "target": {"http": {"url": f"https://{host}/"}}}
         answer = await house.http.post("/jobs", json=job, headers=shown)
         assert answer.status_code == 201, answer.text
-    assert house.world.tools.jobs.admit._resolver.asked == []
+    assert house.world.operation_context.jobs.admit._resolver.asked == []

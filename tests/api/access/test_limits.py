@@ -16,7 +16,7 @@ async def add(house, shown, name, **fields):
 
 
 async def test_jobs_that_were_deleted_or_refused_are_not_counted(house):
-    await house.administration.limits.set(OWNER, "a", Quota(jobs=3))
+    await house.admin.limits.set(OWNER, "a", Quota(jobs=3))
     shown = await house.key("a", Role.EDITOR)
     for number in range(5):
         assert (await add(house, shown, f"job-{number}")).status_code == 201
@@ -28,7 +28,7 @@ async def test_jobs_that_were_deleted_or_refused_are_not_counted(house):
 
 async def test_one_is_told_as_one(house):
     shown = await house.key("a", Role.EDITOR)
-    await house.administration.limits.set(OWNER, "a", Quota(jobs=1, runs_per_minute=1))
+    await house.admin.limits.set(OWNER, "a", Quota(jobs=1, runs_per_minute=1))
     assert (await add(house, shown, "first")).status_code == 201
     second = await add(house, shown, "second")
     assert "a project has 1 job at most here. Delete other jobs, or" in second.json()["detail"]
@@ -41,7 +41,7 @@ async def test_one_is_told_as_one(house):
 
 
 async def test_a_finished_job_that_fires_again_is_one_more(house):
-    limits = house.administration.limits
+    limits = house.admin.limits
     shown = await house.key("a", Role.EDITOR)
     assert (await add(house, shown, "past", trigger={"on_demand": True})).status_code == 201
     once = {"once": instant_text(house.world.clock.now())}
@@ -62,7 +62,7 @@ async def test_a_finished_job_that_fires_again_is_one_more(house):
 async def test_a_backfill_asks_for_as_many_runs_as_it_makes(house):
     shown = await house.key("a", Role.EDITOR)
     assert (await add(house, shown, "old")).status_code == 201
-    await house.administration.limits.set(OWNER, "a", Quota(runs_per_minute=24))
+    await house.admin.limits.set(OWNER, "a", Quota(runs_per_minute=24))
     body = {"since": "2026-01-01T00:00:00Z", "until": "2026-01-02T01:00:00Z"}
     tried = await house.http.post(
         "/jobs/old/backfill", json=body | {"dry_run": True}, headers=shown
@@ -85,7 +85,7 @@ async def test_who_revives_asks_for_runs(house):
     for _ in range(3):
         await house.http.post("/jobs/old/trigger", headers=shown)
     dead = [claim.id for claim in await house.world.run(OutcomeKind.FAILED, error="no")]
-    await house.administration.limits.set(OWNER, "a", Quota(runs_per_minute=2))
+    await house.admin.limits.set(OWNER, "a", Quota(runs_per_minute=2))
     many = await house.http.post("/dead-letters/revive", headers=shown)
     assert "2 runs may be requested in a minute; 3 were asked for" in many.json()["detail"]
     slowly = await house.http.post("/dead-letters/revive", json={"rate": 0.02}, headers=shown)

@@ -38,5 +38,5 @@ async def test_so_is_a_project_that_only_an_application_uses(house):
     job = job_from_document(JOB | {"name": "tick", "project": "from-code", "id": ""})
     from_code = {"x-tickwell-project": "from-code"}
     assert (await house.http.get("/jobs", headers=from_code)).status_code == 404
-    await house.world.tools.jobs.add(job)
+    await house.world.operation_context.jobs.add(job)
     assert await names(house.http, **from_code) == ["tick"]

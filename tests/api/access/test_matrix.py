@@ -68,7 +68,7 @@ async def test_each_role_may_do_what_it_may_and_nothing_else(house, role):
 async def test_a_platform_admin_who_is_no_member_may_do_only_that(house):
     from tests.api.access.conftest import OWNER
 
-    await house.administration.users.create(OWNER, "boss", platform=True)
+    await house.admin.users.create(OWNER, "boss", platform=True)
     wrong = []
     for method, path, permission in declared():
         if permission == "public":
@@ -77,7 +77,7 @@ async def test_a_platform_admin_who_is_no_member_may_do_only_that(house):
         answer = await ask(house, method, path, session)
         if (answer.status_code == 403) is (permission == "platform"):
             wrong.append((method, path, answer.status_code))
-        house.administration.logins._addresses._levels.clear()
+        house.admin.logins._addresses._levels.clear()
     assert wrong == []
 
 

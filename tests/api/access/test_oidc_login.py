@@ -4,7 +4,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from tests.services.administration.test_oidc import ISSUER, Issuer
+from tests.services.admin.test_oidc import ISSUER, Issuer
 from tickwell import Scheduler, Settings
 from tickwell.declared.internals import internals
 from tickwell.services.access.actor import Actor, Permission, Role
@@ -19,9 +19,9 @@ async def test_a_browser_goes_there_and_comes_back_logged_in(tmp_path, path):
     app = FastAPI()
     app.mount(path, scheduler.asgi())
     async with scheduler.lifespan():
-        administration = scheduler.asgi().state.context.administration
-        issuer = administration.oidc._web = Issuer(internals(scheduler).clock)
-        await administration.members.set(ADMIN, "corp:ada", Role.VIEWER)
+        admin = scheduler.asgi().state.context.admin
+        issuer = admin.oidc._web = Issuer(internals(scheduler).clock)
+        await admin.members.set(ADMIN, "corp:ada", Role.VIEWER)
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
             sent = await http.get(f"{path}/login/oidc", params={"next": "/jobs"})
@@ -43,8 +43,8 @@ async def test_the_issuer_sends_a_browser_to_the_public_url_whatever_host_a_requ
     scheduler = Scheduler(f"sqlite:///{tmp_path / 'jobs.db'}", settings=settings)
     app = scheduler.asgi()
     async with scheduler.lifespan():
-        administration = app.state.context.administration
-        issuer = administration.oidc._web = Issuer(internals(scheduler).clock)
+        admin = app.state.context.admin
+        issuer = admin.oidc._web = Issuer(internals(scheduler).clock)
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://evil.example") as http:
             sent = await http.get("/login/oidc")

@@ -20,7 +20,7 @@ from tickwell.executors.http.network.guard import Guard
 from tickwell.ports.records import ClaimRequest, JobFilter
 from tickwell.receivers import verify
 from tickwell.services.access.actor import Actor, Role, permissions_of
-from tickwell.services.admin.admin import Administration
+from tickwell.services.admin.admin import AdminServices
 from tickwell.services.alerts.book import MOST_CHANNELS, read_channels
 from tickwell.services.alerts.delivery import send_to
 from tickwell.services.executions.executions import Executions
@@ -52,7 +52,7 @@ class Desk:
         source, keyring = random.Random(1), Keyring([ServerKey(bytes(range(32)))])
         jobs = Jobs(store, self.clock, source, lambda: None)
         self.runs = Executions(store, self.clock, source, lambda: None)
-        self.channels = Administration.over(store, self.clock, source, keyring, jobs).channels
+        self.channels = AdminServices.over(store, self.clock, source, keyring, jobs).channels
         self.executor = HttpExecutor(
             self.clock,
             Guard(**LOCAL),

@@ -11,7 +11,7 @@ from tickwell.errors import Forbidden, InvalidInput, NotFound
 from tickwell.services.access.actor import Actor, Role, permissions_of
 from tickwell.services.alerts.book import MOST_RULES, MOST_SILENCES
 from tickwell.services.documents import alert_rule_document
-from tickwell.services.operations import Operations, Tools
+from tickwell.services.operations import OperationContext, Operations
 from tickwell.services.time import After
 
 
@@ -36,9 +36,11 @@ def log():
 
 @pytest.fixture
 def alerts(watch, log):
-    tools = Tools(store=watch.store, clock=watch.clock, random=watch.random, wake=watch.wake)
-    tools.auditor = log
-    return Operations.over(tools).alerts
+    operation_context = OperationContext(
+        store=watch.store, clock=watch.clock, random=watch.random, wake=watch.wake
+    )
+    operation_context.auditor = log
+    return Operations.over(operation_context).alerts
 
 
 async def test_a_rule_of_a_job_is_made_and_deleted(watch, alerts, log):
@@ -60,8 +62,8 @@ async def test_a_project_is_evaluated_from_its_first_rule_on(watch, alerts):
     await watch.add("report")
     await alerts.create_rule(actor(), Condition.MISSING, after=HOURS)
     await watch.wait(2 * HOURS)
-    (standing,) = await alerts.list(actor())
-    assert (standing.alert.name, standing.status) == ("report", "firing")
+    (active,) = await alerts.list(actor())
+    assert (active.alert.name, active.status) == ("report", "firing")
     assert [each["type"] for each in await alerts.history(actor())] == ["firing"]
 
 

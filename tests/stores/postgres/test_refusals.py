@@ -175,14 +175,14 @@ async def test_somebody_elses_index(owner, schema):
     await owner.execute("CREATE SCHEMA odd; CREATE TABLE odd.other (name text)")
     await owner.execute("CREATE INDEX queue_run ON odd.other (name)")
     words = await refusal(f"{server().url}?schema={schema}")
-    assert "has something of a name of ours" in words
+    assert "has another table or type under a name of Tickwell's" in words
     assert await tables(owner, schema) == {"other"}
 
 
 async def test_somebody_elses_type(owner, schema):
     await owner.execute("CREATE SCHEMA odd; CREATE TYPE odd.execution AS ENUM ('one')")
     words = await refusal(f"{server().url}?schema={schema}")
-    assert "has something of a name of ours" in words
+    assert "has another table or type under a name of Tickwell's" in words
     assert await tables(owner, schema) == set()
 
 

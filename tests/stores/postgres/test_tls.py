@@ -142,7 +142,7 @@ async def test_a_server_that_ends_tls_as_it_begins():
 
     async with ending(say_goodbye) as url:
         words = await refusal(url, StoreUnavailable)
-    assert "cannot be talked to over TLS (TLS/SSL connection has been closed" in words
+    assert "refuses TLS (TLS/SSL connection has been closed" in words
 
 
 async def test_a_server_that_hangs_up_on_a_certificate_of_our_own(authority, tmp_path):

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from tickwell.clock import Clock
 from tickwell.services.documents import instant_text
-from tickwell.services.event_feed import Feed, Subscription, Told
+from tickwell.services.event_feed import Feed, FeedEvent, Subscription
 from tickwell.web.json_response import encoded
 
 #: Seconds between signs of life.
@@ -63,7 +63,7 @@ class EventStream(Response):
 
     async def _write(self, send: Send) -> None:
         numbers, project = count(1), self.subscription.project
-        opened = Told(
+        opened = FeedEvent(
             type="tickwell.stream.opened",
             subject="stream",
             time=self.clock.now(),
@@ -94,17 +94,17 @@ async def _send(send: Send, body: bytes) -> None:
         await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-def framed(told: Told, project: str, number: int) -> bytes:
+def framed(event: FeedEvent, project: str, number: int) -> bytes:
     """One event as a frame of the stream."""
     document: dict[str, Any] = {
         "specversion": "1.0",
-        "id": f"{told.time}-{number}",
+        "id": f"{event.time}-{number}",
         "source": f"/projects/{project}",
-        "type": told.type,
-        "subject": told.subject,
-        "time": instant_text(told.time),
+        "type": event.type,
+        "subject": event.subject,
+        "time": instant_text(event.time),
         "datacontenttype": "application/json",
-        "data": told.data,
+        "data": event.data,
     }
-    head = f"id: {document['id']}\nevent: {told.type}\ndata: ".encode()
+    head = f"id: {document['id']}\nevent: {event.type}\ndata: ".encode()
     return head + encoded(document) + b"\n\n"

@@ -8,7 +8,7 @@ from tickwell.api.http.route import HttpGroup
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
 from tickwell.services.access.sessions import csrf_token
-from tickwell.services.operations.records import administration as records
+from tickwell.services.operations.records import admin as records
 from tickwell.web import bodies
 from tickwell.web.authentication import asker_of
 from tickwell.web.context import administration_of

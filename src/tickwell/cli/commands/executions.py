@@ -27,7 +27,7 @@ Payload = Annotated[
 ]
 
 
-class Standing(StrEnum):
+class ListedState(StrEnum):
     """States that a list can be asked for."""
 
     waiting = "waiting"
@@ -47,7 +47,7 @@ async def list_executions(
     *,
     job: OfJob = None,
     state: Annotated[
-        list[Standing] | None, typer.Option(help="Only these; repeat for more.")
+        list[ListedState] | None, typer.Option(help="Only these; repeat for more.")
     ] = None,
     queue: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this queue.")] = None,
     since: Since = None,

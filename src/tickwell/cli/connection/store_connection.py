@@ -28,7 +28,7 @@ from tickwell.services.documents import finding_document
 from tickwell.services.health import weak_link_findings
 from tickwell.services.jobs.admission import admission, check_certificate, check_handler, check_task
 from tickwell.services.keyring.source import load_keys
-from tickwell.services.operations import Operations, Tools
+from tickwell.services.operations import OperationContext, Operations
 from tickwell.services.operations.catalog import OPERATIONS
 from tickwell.services.operations.declaration import Call, Many, run
 from tickwell.services.operations.job_bodies import definition
@@ -38,7 +38,7 @@ from tickwell.settings import Settings
 from tickwell.wiring import health_links, leave_missing, make_store, store_file, weak_links
 
 if TYPE_CHECKING:
-    from tickwell.services.admin.admin import Administration
+    from tickwell.services.admin.admin import AdminServices
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -103,7 +103,7 @@ class LocalServices:
     operations: Operations
     clock: Clock
     cursors: CursorSeal
-    administration: Administration | None = None
+    admin: AdminServices | None = None
 
 
 class StoreConnection(Connection):
@@ -119,16 +119,18 @@ class StoreConnection(Connection):
         self.actor = Actor(
             name=f"local:{_user()}", project=project, permissions=frozenset(Permission)
         )
-        self._tools = Tools(
+        self._operation_context = OperationContext(
             store=self.store,
             clock=self.clock,
             random=SystemRandom(),
             wake=_no_loop,
             public_url=settings.public_url,
         )
-        self._tools.jobs.admit = admission(self.clock, settings)
-        self._tools.retention = lambda name: read_retention(self.store, name, self.clock.now())
-        self.operations = Operations.over(self._tools)
+        self._operation_context.jobs.admit = admission(self.clock, settings)
+        self._operation_context.retention = lambda name: read_retention(
+            self.store, name, self.clock.now()
+        )
+        self.operations = Operations.over(self._operation_context)
         self._services = LocalServices(
             operations=self.operations, clock=self.clock, cursors=LOCAL_SEAL
         )
@@ -143,10 +145,10 @@ class StoreConnection(Connection):
         if operation.id == _MAKES:
             await self._check_definition(asked.body)
         await self.open(make=operation.id == _MAKES)
-        if operation.administers and self._services.administration is None:
-            from tickwell.services.admin.admin import open_administration
+        if operation.administers and self._services.admin is None:
+            from tickwell.services.admin.admin import open_admin
 
-            self._services.administration = await open_administration(self._tools, self.settings)
+            self._services.admin = await open_admin(self._operation_context, self.settings)
         call = Call(
             services=self._services,
             actor=self.actor,
@@ -182,8 +184,10 @@ class StoreConnection(Connection):
         if (keyring := load_keys(self.settings, make=False)) is not None:
             from tickwell.services.audit.audit import Audit
 
-            tools, keep = self._tools, self.settings.audit_retention
-            tools.auditor = Audit(self.store, self.clock, tools.random, keyring, keep=keep)
+            operation_context, keep = self._operation_context, self.settings.audit_retention
+            operation_context.auditor = Audit(
+                self.store, self.clock, operation_context.random, keyring, keep=keep
+            )
 
     async def close(self) -> None:
         await self.operations.dead_letters.close()
@@ -206,7 +210,7 @@ class StoreConnection(Connection):
 
     def allow_local(self) -> None:
         self.settings = replace(self.settings, **LOCAL)
-        self._tools.jobs.admit = admission(self.clock, self.settings)
+        self._operation_context.jobs.admit = admission(self.clock, self.settings)
 
     async def doctor(self, *, fix: bool) -> list[Document]:
         health = await self._health()
@@ -221,7 +225,7 @@ class StoreConnection(Connection):
         return [finding_document(each) for each in found]
 
     async def _health(self) -> Health:
-        reader = self._tools.health
+        reader = self._operation_context.health
         reader.links = health_links(self.store, self.settings)
         try:
             await self.open()

@@ -71,22 +71,24 @@ async def _demo(url: str, folder: Path, port: int, seed: int, *, serving: bool) 
     receiver = DemoReceiver(inside.clock, random)
     address = await receiver.start()
     await scheduler.open()
-    tools = inside.tools()
+    operation_context = inside.operation_context()
     states = frozenset(JobState)
-    if (await tools.store.list_jobs(JobFilter(states=states), limit=1)).items:
+    if (await operation_context.store.list_jobs(JobFilter(states=states), limit=1)).items:
         await scheduler.stop()
         raise InvalidSetting(
             f"{scheduler.store_url} has jobs already",
             field="store",
             hint="Name an empty one: what a demo invents does not belong among real jobs",
         )
-    count = await fill(tools.store, tools.clock.now(), address, random)
+    count = await fill(operation_context.store, operation_context.clock.now(), address, random)
     typer.echo(f"filled {scheduler.store_url}: {count:,} executions of a week", err=True)
     if not serving:
         await receiver.stop()
         await scheduler.stop()
         return
-    await tools.executions.trigger("default", "train-recommender")  # no worker here knows it
+    await operation_context.executions.trigger(
+        "default", "train-recommender"
+    )  # no worker here knows it
     roles = frozenset({"api", "planner", "worker"})
     log = start_log("console", "error")  # many of its executions fail, as invented
     service = Service(

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tickwell.cli.options.job_options import GIVEN
+from tickwell.cli.options.job_options import JOB_OPTIONS
 from tickwell.cli.options.times import read_time
 from tickwell.errors import InvalidInput, InvalidJob, InvalidPayload
 
@@ -158,7 +158,7 @@ def changed(document: Document, given: dict[str, Any], now: int) -> Document:
     if "body" in given and isinstance(http := result.get("target", {}).get("http"), dict):
         for former in ("json", "text", "body"):
             http.pop(former, None)
-    for each in GIVEN:
+    for each in JOB_OPTIONS:
         if each.name in given:
             _put(result, each.path, _value(each.name, given, now))
     _settle(result, given)

@@ -46,7 +46,7 @@ _TRIGGER, _TARGET, _POLICY = "Trigger", "Target", "Policies"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class JobOption:
     """One option: how it is written, where its value goes, and what it means."""
 
     name: str
@@ -70,23 +70,23 @@ class Given:
         )
 
 
-def _trigger(name: str, path: str, help: str, kind: Any = str, metavar: str = "TEXT") -> Given:
-    return Given(name, f"trigger.{path}", help, _TRIGGER, kind, _shown(kind, metavar))
+def _trigger(name: str, path: str, help: str, kind: Any = str, metavar: str = "TEXT") -> JobOption:
+    return JobOption(name, f"trigger.{path}", help, _TRIGGER, kind, _shown(kind, metavar))
 
 
-def _target(name: str, path: str, help: str, kind: Any = str, metavar: str = "TEXT") -> Given:
-    return Given(name, f"target.{path}", help, _TARGET, kind, _shown(kind, metavar))
+def _target(name: str, path: str, help: str, kind: Any = str, metavar: str = "TEXT") -> JobOption:
+    return JobOption(name, f"target.{path}", help, _TARGET, kind, _shown(kind, metavar))
 
 
-def _policy(name: str, path: str, help: str, kind: Any = str, metavar: str = "TEXT") -> Given:
-    return Given(name, path, help, _POLICY, kind, _shown(kind, metavar))
+def _policy(name: str, path: str, help: str, kind: Any = str, metavar: str = "TEXT") -> JobOption:
+    return JobOption(name, path, help, _POLICY, kind, _shown(kind, metavar))
 
 
 def _shown(kind: Any, metavar: str) -> str:
     return "" if kind is bool else metavar
 
 
-GIVEN = (
+JOB_OPTIONS = (
     _trigger("cron", "cron", "When, by a cron expression.", metavar="EXPR"),
     _trigger("dialect", "dialect", "Of --cron: cron, quartz, aws or celery.", metavar="NAME"),
     _trigger("every", "every", "When, by a period: 5m, 1h30m.", metavar="DURATION"),
@@ -153,4 +153,4 @@ GIVEN = (
     _policy("description", "description", "What it is for.", metavar="TEXT"),
     _policy("tag", "tags", "A tag; may be repeated.", list[str], "TAG"),
 )
-PARAMETERS = tuple(each.parameter() for each in GIVEN)
+PARAMETERS = tuple(each.parameter() for each in JOB_OPTIONS)

@@ -238,19 +238,21 @@ class Service:
         if "api" not in self.roles:
             from tickwell.wiring import health_links
 
-            tools = internals(self.scheduler).tools()
-            tools.health.process = self.health
-            tools.health.links = health_links(tools.store, self.scheduler.settings)
+            operation_context = internals(self.scheduler).operation_context()
+            operation_context.health.process = self.health
+            operation_context.health.links = health_links(
+                operation_context.store, self.scheduler.settings
+            )
             if self.metrics is not None:
-                self.metrics.judge = tools.health.platform
-            return HealthApp(tools.health, self._metrics_app(), bound=self.host)
+                self.metrics.judge = operation_context.health.platform
+            return HealthApp(operation_context.health, self._metrics_app(), bound=self.host)
         from tickwell.web.access import first_start
         from tickwell.wiring import make_api
 
         scheduler, inside = self.scheduler, internals(self.scheduler)
-        tools = inside.tools()
+        operation_context = inside.operation_context()
         app = make_api(
-            tools,
+            operation_context,
             health=self.health,
             settings=scheduler.settings,
             events=inside.events,
@@ -258,7 +260,7 @@ class Service:
         )
         self.context = app.state.context
         shows = sys.stderr.isatty() and self.log.format == "console"
-        self.first = await first_start(app.state.context, tools, terminal=shows)
+        self.first = await first_start(app.state.context, operation_context, terminal=shows)
         return app
 
     def _metrics_app(self) -> MetricsApp | None:

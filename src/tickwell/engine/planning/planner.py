@@ -14,7 +14,7 @@ from tickwell.domain.planning import Absence, Plan, live_since, plan
 from tickwell.engine.liveness.absence import SLACK
 from tickwell.engine.planning.outage_recovery import OutageRecovery
 from tickwell.errors import StoreUnavailable
-from tickwell.ports.notifier import Turn
+from tickwell.ports.notifier import PlannerLease
 from tickwell.ports.records import Fired, Promoted, Wakeup
 from tickwell.ports.store import QueueStore
 from tickwell.ports.tracer import PlanSpan, Tracer
@@ -41,7 +41,7 @@ class Planner:
         hear: Callable[[], None],
         recall: OutageRecovery,
         prepare: Callable[[Job], None] | None = None,
-        turn: Turn | None = None,
+        planner_lease: PlannerLease | None = None,
         tracer: Tracer | None = None,
     ) -> None:
         self.store = store
@@ -56,7 +56,7 @@ class Planner:
         self.live: dict[str, Execution] | None = None
         #: Called with a job of each kind of target that was planned, ahead of its instant.
         self.prepare = prepare
-        self.turn = turn
+        self.planner_lease = planner_lease
         self.tracer = tracer
         self.horizon = int(settings.horizon * 1000)
         self.fairness = Fairness()
@@ -74,7 +74,7 @@ class Planner:
 
     async def _step(self) -> float:
         require_fresh_clock(self.clock, self.settings)
-        if self.turn is not None and (rest := await self.turn.rest()):
+        if self.planner_lease is not None and (rest := await self.planner_lease.rest()):
             return rest
         now, batch, began = self.clock.now(), self.settings.batch, self.clock.monotonic()
         round_robin = self.round_robin

@@ -14,7 +14,7 @@ import structlog
 from structlog.typing import EventDict
 
 from tickwell.log import events as lines
-from tickwell.log.event import HOST, LogEvent, clean, said, use_sink
+from tickwell.log.event import HOST, LogEvent, clean, render, use_sink
 from tickwell.log.text import one_line, spelled
 from tickwell.observe.log_output.child import note_started
 from tickwell.observe.log_output.formats import Render, as_json, as_logfmt, console
@@ -60,7 +60,7 @@ class LogOutput:
         return level >= self.level
 
     def write(self, event: LogEvent, level: int, fields: Mapping[str, Any]) -> None:
-        message, cleaned = said(event, fields)
+        message, cleaned = render(event, fields)
         self._logger.log(level, event.name, message=message, **cleaned)
 
     def foreign(self, record: logging.LogRecord) -> None:
@@ -100,7 +100,7 @@ class LogOutput:
         fields: EventDict = {
             "event": event.name,
             "level": logging.getLevelName(event.level).lower(),
-            "message": said(event, {"count": count})[0],
+            "message": render(event, {"count": count})[0],
             "count": count,
         }
         fields = _of_process(None, "", self._stamp(None, "", fields))

@@ -12,7 +12,7 @@ from tickwell.services.access.user import User, user_from_document, user_to_docu
 from tickwell.services.every_record import every_record
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
-from tickwell.services.ttl_cache import Recall
+from tickwell.services.ttl_cache import TtlCache
 
 #: The user, of the platform; that a user is a member, in the project.
 KIND, MEMBER = "user", "member"
@@ -29,11 +29,11 @@ class Directory:
     def __init__(self, store: RecordStore, clock: Time) -> None:
         self._store = store
         self._clock = clock
-        self._recall: Recall[str, User | None] = Recall(clock)
+        self._cache: TtlCache[str, User | None] = TtlCache(clock)
 
     async def find(self, name: str) -> User | None:
         """The user as of a few seconds ago, for authentication."""
-        return await self._recall.get(name, lambda: self.read(name))
+        return await self._cache.get(name, lambda: self.read(name))
 
     async def read(self, name: str) -> User | None:
         """The user as of now."""
@@ -58,7 +58,7 @@ class Directory:
             after = change(before)
             if after == before or await self._put(after, record.version):
                 await self._index(before, after)
-                self._recall.forget(name)
+                self._cache.forget(name)
                 return before, after
         else:
             raise Conflict(f"user {name!r} is being changed by others; try again")
@@ -69,7 +69,7 @@ class Directory:
         user = await self.read(name)
         if user is None or not await self._store.delete_record(KIND, PLATFORM, name):
             return None
-        self._recall.forget(name)
+        self._cache.forget(name)
         for project in user.roles:
             await self._store.delete_record(MEMBER, project, name)
         return user

@@ -31,7 +31,7 @@ from tickwell.services.keyring import Keyring
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.secrets.envelope import rewrap, seal, unseal
 from tickwell.services.time import Time
-from tickwell.services.ttl_cache import Recall
+from tickwell.services.ttl_cache import TtlCache
 
 KIND = "signing_key"
 #: What own tokens say of issuer and audience.
@@ -66,7 +66,7 @@ class Issuer:
         self._clock = clock
         self._random = random
         self._keyring = keyring
-        self._recall: Recall[str, list[SigningKey]] = Recall(clock)
+        self._cache: TtlCache[str, list[SigningKey]] = TtlCache(clock)
 
     async def issue(self, user: User, life: int = LIFE) -> str:
         """A token that says who the user is. What they may do is looked up at every request."""
@@ -95,7 +95,7 @@ class Issuer:
         now = self._clock.now()
         key = self._new_key(new_id(now, self._random), now + AHEAD)
         await self._store.put_record(_record(key), now)
-        self._recall.forget("")
+        self._cache.forget("")
         for old in (await self._read())[:-1]:
             record = _record(old, now + AHEAD + LONGEST_LIFE + 60_000)
             known = await self._store.get_record(KIND, PLATFORM, old.id, now)
@@ -115,25 +115,25 @@ class Issuer:
 
     async def jwks(self) -> dict[str, Any]:
         """The public halves, for others who check our tokens."""
-        keys = await self._recall.get("", self._read)
+        keys = await self._cache.get("", self._read)
         return {"keys": [key.public for key in keys]}
 
     async def find(self, kid: str) -> VerifyingKey | None:
         """What a token of ours is checked with."""
         for since in (None, self._clock.now() - AGAIN):
-            for key in await self._recall.get("", self._read, since=since):
+            for key in await self._cache.get("", self._read, since=since):
                 if key.id == kid:
                     return read_key(key.public)
         return None
 
     async def _signing(self, now: int) -> SigningKey:
-        ready = [key for key in await self._recall.get("", self._read) if key.signs_from <= now]
+        ready = [key for key in await self._cache.get("", self._read) if key.signs_from <= now]
         return max(ready, key=lambda key: key.signs_from) if ready else await self._first(now)
 
     async def _first(self, now: int) -> SigningKey:
         key = self._new_key(FIRST, now)
         is_made = await self._store.put_record(_record(key), now, 0)
-        self._recall.forget("")
+        self._cache.forget("")
         return key if is_made else await self._signing(now)
 
     async def _read(self) -> list[SigningKey]:

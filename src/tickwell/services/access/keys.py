@@ -29,7 +29,7 @@ from tickwell.services.every_record import every_record
 from tickwell.services.keyring import Keyring
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
-from tickwell.services.ttl_cache import Recall
+from tickwell.services.ttl_cache import TtlCache
 
 #: The key itself, in its project; which project that is; when it was last used.
 KIND, PLACE, USED = "api_key", "api_key_place", "api_key_used"
@@ -241,7 +241,7 @@ class KeyCheck:
         self._store = store
         self._clock = clock
         self._keyring = keyring
-        self._recall: Recall[str, ApiKey | None] = Recall(clock)
+        self._cache: TtlCache[str, ApiKey | None] = TtlCache(clock)
         self._noted: dict[str, int] = {}
         self._nobody = secrets.token_hex(32)
 
@@ -250,7 +250,7 @@ class KeyCheck:
         token = read_token(text)
         if token is None:
             return None
-        key = await self._recall.get(token.id, lambda: self._read(token.id))
+        key = await self._cache.get(token.id, lambda: self._read(token.id))
         if not self._matches(key, token) or key is None or key.is_over(self._clock.now()):
             return None
         await self._note(key, token)

@@ -13,7 +13,7 @@ from tickwell.services.access.directory import Directory
 from tickwell.services.access.user import User
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
-from tickwell.services.ttl_cache import Recall
+from tickwell.services.ttl_cache import TtlCache
 
 KIND = "session"
 #: Milliseconds without a request, and in all, after which one logs in again.
@@ -29,7 +29,7 @@ class Sessions:
         self._store = store
         self._clock = clock
         self._directory = directory
-        self._recall: Recall[str, Record | None] = Recall(clock)
+        self._cache: TtlCache[str, Record | None] = TtlCache(clock)
 
     async def open(self, user: User, instead_of: str | None = None) -> str:
         """The id of a new session; the one that the browser had before ends."""
@@ -43,7 +43,7 @@ class Sessions:
     async def find(self, id: str) -> User | None:
         """The user of a live session."""
         hashed = _hash(id)
-        record = await self._recall.get(hashed, lambda: self._read(hashed))
+        record = await self._cache.get(hashed, lambda: self._read(hashed))
         if record is None:
             return None
         session = record.document
@@ -55,13 +55,13 @@ class Sessions:
             # Only what is still there: one that has just logged out stays so.
             seen = _record(hashed, session | {"seen_at": now})
             await self._store.put_record(seen, now, record.version)
-            self._recall.forget(hashed)
+            self._cache.forget(hashed)
         return user
 
     async def end(self, id: str) -> bool:
         """Log out; whether there was such a session."""
         hashed = _hash(id)
-        self._recall.forget(hashed)
+        self._cache.forget(hashed)
         return await self._store.delete_record(KIND, PLATFORM, hashed)
 
     async def _read(self, hashed: str) -> Record | None:

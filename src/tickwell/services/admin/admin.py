@@ -35,7 +35,7 @@ from tickwell.services.keyring.source import find_keys, require_keys
 from tickwell.services.limits.limits import Limits
 from tickwell.services.limits.quota import Quota
 from tickwell.services.limits.request_limits import RequestLimits
-from tickwell.services.operations.context import Tools
+from tickwell.services.operations.context import OperationContext
 from tickwell.services.projects.platform import DEFAULT
 from tickwell.services.projects.projects import Projects, Retentions
 from tickwell.services.secrets.secrets import Secrets
@@ -50,7 +50,7 @@ async def nowhere(url: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Administration:
+class AdminServices:
     """One attribute for each noun."""
 
     keyring: Keyring
@@ -148,39 +148,37 @@ class Bootstrap:
 
 
 async def bootstrap(
-    administration: Administration, clock: Time, *, key_life: float = KEY_LIFE
+    admin: AdminServices, clock: Time, *, key_life: float = KEY_LIFE
 ) -> Bootstrap | None:
     """Make the first user, and a key that lasts this many seconds; None: done before."""
-    user = await ensure_first_user(administration, clock)
+    user = await ensure_first_user(admin, clock)
     if user is None:
         return None
     actor = Actor(name=LOCAL, project=DEFAULT, permissions=frozenset(Permission))
     end = clock.now() + int(key_life * 1000) if key_life else None
-    key = await administration.keys.create(
-        actor, "made at the first start", Role.ADMIN, expires_at=end
-    )
-    return Bootstrap(await administration.links.make(user, LINK_LIFE), key.token)
+    key = await admin.keys.create(actor, "made at the first start", Role.ADMIN, expires_at=end)
+    return Bootstrap(await admin.links.make(user, LINK_LIFE), key.token)
 
 
-async def ensure_first_user(administration: Administration, clock: Time) -> User | None:
+async def ensure_first_user(admin: AdminServices, clock: Time) -> User | None:
     """Make the default project and its admin; None when somebody has done so before."""
-    if await administration.projects.ensure(DEFAULT, by=LOCAL) is None:
+    if await admin.projects.ensure(DEFAULT, by=LOCAL) is None:
         return None
     now = clock.now()
     new = User(name=LOCAL, platform=True, generation=now, created_at=now)
     user = with_role(new, DEFAULT, Role.ADMIN)
-    await administration.directory.add(user)
+    await admin.directory.add(user)
     return user
 
 
-def make_request_limits(tools: Tools, settings: Settings) -> RequestLimits:
+def make_request_limits(operation_context: OperationContext, settings: Settings) -> RequestLimits:
     """How many requests anybody may make, of all API processes together."""
     limits = RequestLimits(
-        tools.clock,
+        operation_context.clock,
         without_key=settings.requests_without_key,
         with_key=settings.requests_with_key,
     )
-    limits.share(tools.store, tools.random)
+    limits.share(operation_context.store, operation_context.random)
     return limits
 
 
@@ -205,24 +203,26 @@ def _check_address(guard: Guard, address: str, name: str, setting: str) -> None:
         ) from None
 
 
-async def open_administration(tools: Tools, settings: Settings) -> Administration:
+async def open_admin(operation_context: OperationContext, settings: Settings) -> AdminServices:
     """With keys that the store was written with, or that are made now for a new one."""
-    now = tools.clock.now()
-    keyring = await find_keys(tools.store, settings, now)
-    await require_keys(tools.store, keyring, now)
-    return make_administration(tools, settings, keyring)
+    now = operation_context.clock.now()
+    keyring = await find_keys(operation_context.store, settings, now)
+    await require_keys(operation_context.store, keyring, now)
+    return make_admin(operation_context, settings, keyring)
 
 
-def make_administration(tools: Tools, settings: Settings, keyring: Keyring) -> Administration:
+def make_admin(
+    operation_context: OperationContext, settings: Settings, keyring: Keyring
+) -> AdminServices:
     """All that is administered, over one store."""
     web = Fetcher(Guard.of(settings), SystemResolver())
     secret = os.environ.get("TICKWELL_OIDC_SECRET", "")
-    return Administration.over(
-        tools.store,
-        tools.clock,
-        tools.random,
+    return AdminServices.over(
+        operation_context.store,
+        operation_context.clock,
+        operation_context.random,
         keyring,
-        tools.jobs,
+        operation_context.jobs,
         quota=Quota(
             jobs=settings.max_jobs,
             fires_per_day=settings.max_fires_per_day,

@@ -47,7 +47,7 @@ class Delivery:
                 known = _wanted(channel, rule, state.alerts).values()
                 told = [each.is_acknowledged for each in known if each.is_told]
                 said = message(
-                    project, rule, notice, alerts, standing=told, public_url=self._public_url
+                    project, rule, notice, alerts, active=told, public_url=self._public_url
                 )
                 key = f"alert:{rule.id}:{notice.number}"
                 await send_to(self._executions, project, channel, said, key)
@@ -85,12 +85,12 @@ def message(
     notice: Notice,
     alerts: Mapping[str, Alert],
     *,
-    standing: Sequence[bool],
+    active: Sequence[bool],
     public_url: str,
 ) -> Message:
     """What a channel is sent of a notice: these alerts.
 
-    `standing` has each alert that it was sent and that is not over, by whether it is silenced.
+    `active` has each alert that it was sent and that is not over, by whether it is silenced.
     """
     return Message(
         type=MessageType(notice.type),
@@ -113,8 +113,8 @@ def message(
             for subject, each in _first(alerts)
         ],
         count=len(alerts),
-        firing=standing.count(False),
-        silenced=standing.count(True),
+        firing=active.count(False),
+        silenced=active.count(True),
         url=_link(public_url, "alerts"),
     )
 

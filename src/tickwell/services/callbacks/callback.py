@@ -15,12 +15,12 @@ from tickwell.domain.sender import CALLBACK, is_sender, sender_name
 from tickwell.domain.trigger.moment import to_text
 
 #: The callback, in its project; that a project has some, of the platform.
-KIND, PLACE = "callback", "callback_project"
+KIND, PROJECTS_KIND = "callback", "callback_project"
 #: Outcomes that an execution has in its counts, unless a revival began them anew.
 _TRIED = frozenset({OutcomeKind.SUCCEEDED, OutcomeKind.FAILED, OutcomeKind.TIMED_OUT})
 
 
-class Told(StrEnum):
+class CallbackEvent(StrEnum):
     """What a callback may be told of."""
 
     #: An execution succeeded.
@@ -40,7 +40,7 @@ class Callback:
     #: Also the id of the job that sends it.
     id: str
     url: str
-    events: frozenset[Told]
+    events: frozenset[CallbackEvent]
     #: The id of the only job to tell of; None: all of the project.
     job: str | None
     created_at: int
@@ -65,7 +65,7 @@ class News:
     error: str | None
     #: Why it is dead, in words; None: it is not.
     why: str | None
-    kinds: frozenset[Told]
+    kinds: frozenset[CallbackEvent]
 
 
 def news_of_report(report: Report) -> News | None:
@@ -74,11 +74,11 @@ def news_of_report(report: Report) -> News | None:
     if is_sender(claim.job):
         return None
     if report.outcome is OutcomeKind.SUCCEEDED:
-        kinds.add(Told.SUCCEEDED)
+        kinds.add(CallbackEvent.SUCCEEDED)
     if report.outcome in {OutcomeKind.FAILED, OutcomeKind.TIMED_OUT, OutcomeKind.LOST}:
-        kinds.add(Told.FAILED)
+        kinds.add(CallbackEvent.FAILED)
     if report.state is State.DEAD:
-        kinds.add(Told.DEAD)
+        kinds.add(CallbackEvent.DEAD)
     if not kinds:
         return None
     return News(
@@ -96,7 +96,11 @@ def news_of_report(report: Report) -> News | None:
 
 def news_of_execution(execution: Execution) -> News:
     """What an ended execution is news of."""
-    ended = {Told.SUCCEEDED} if execution.state is State.SUCCEEDED else {Told.FAILED, Told.DEAD}
+    ended = (
+        {CallbackEvent.SUCCEEDED}
+        if execution.state is State.SUCCEEDED
+        else {CallbackEvent.FAILED, CallbackEvent.DEAD}
+    )
     return News(
         execution.project,
         execution.job_id,
@@ -123,7 +127,7 @@ def was_revived(execution: Execution) -> bool:
     return tried > execution.charged or losses > execution.lost + execution.returned
 
 
-def message(news: News, kind: Told, job_name: str | None) -> dict[str, Any]:
+def message(news: News, kind: CallbackEvent, job_name: str | None) -> dict[str, Any]:
     """The payload, in the form of Standard Webhooks."""
     return {
         "type": f"execution.{kind.value}",
@@ -154,5 +158,5 @@ def to_document(callback: Callback) -> dict[str, Any]:
 
 def from_document(id: str, document: dict[str, Any]) -> Callback:
     """The callback in a stored document."""
-    events = frozenset(map(Told, document["events"]))
+    events = frozenset(map(CallbackEvent, document["events"]))
     return Callback(**document | {"id": id, "events": events})

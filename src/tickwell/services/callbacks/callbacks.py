@@ -19,9 +19,9 @@ from tickwell.services.admin.admin_documents import callback_document
 from tickwell.services.audit.audit import Audit
 from tickwell.services.callbacks.callback import (
     KIND,
-    PLACE,
+    PROJECTS_KIND,
     Callback,
-    Told,
+    CallbackEvent,
     from_document,
     to_document,
 )
@@ -57,16 +57,16 @@ class Callbacks:
 
     @needs(Permission.ADMINISTER)
     async def create(
-        self, actor: Actor, url: str, events: frozenset[Told], job: str | None = None
+        self, actor: Actor, url: str, events: frozenset[CallbackEvent], job: str | None = None
     ) -> NewCallback:
         """Tell an address of these events, of one job or of all in the project."""
         if not events:
-            raise InvalidInput("is empty", field="events", hint=f"Use {', '.join(Told)}")
+            raise InvalidInput("is empty", field="events", hint=f"Use {', '.join(CallbackEvent)}")
         async with self._turns[actor.project]:
             return await self._create(actor, url, events, job)
 
     async def _create(
-        self, actor: Actor, url: str, events: frozenset[Told], job: str | None
+        self, actor: Actor, url: str, events: frozenset[CallbackEvent], job: str | None
     ) -> NewCallback:
         now, project = self._jobs.clock.now(), actor.project
         if len(await self._store.list_records(KIND, project, "", now, MOST)) >= MOST:
@@ -86,7 +86,7 @@ class Callbacks:
             await self._senders.add(
                 CALLBACK, callback.id, project, target, secret=key, by=actor.name
             )
-        await self._put(Record(kind=PLACE, project=PLATFORM, key=project, document={}))
+        await self._put(Record(kind=PROJECTS_KIND, project=PLATFORM, key=project, document={}))
         document = to_document(callback)
         await self._put(Record(kind=KIND, project=project, key=callback.id, document=document))
         await self._audit.record(

@@ -19,10 +19,10 @@ from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
 from tickwell.services.callbacks.callback import (
     KIND,
-    PLACE,
+    PROJECTS_KIND,
     Callback,
+    CallbackEvent,
     News,
-    Told,
     from_document,
     message,
     news_of_execution,
@@ -34,7 +34,7 @@ from tickwell.services.executions.executions import Executions
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.senders.sending import send
-from tickwell.services.ttl_cache import Recall
+from tickwell.services.ttl_cache import TtlCache
 
 #: News that wait to be told, and batches of reports that wait to be looked at; the oldest go
 #: first, and are found again by the sweep.
@@ -68,9 +68,9 @@ class Relay:
         #: With the instant at which they were heard of.
         self._ended: deque[tuple[int, Sequence[Report]]] = deque(maxlen=MOST_BATCHES)
         self._news: deque[News] = deque(maxlen=MOST)
-        self._projects: Recall[str, frozenset[str]] = Recall(clock)
-        self._callbacks: Recall[str, list[Callback]] = Recall(clock)
-        self._names: Recall[tuple[str, str], str | None] = Recall(clock)
+        self._projects: TtlCache[str, frozenset[str]] = TtlCache(clock)
+        self._callbacks: TtlCache[str, list[Callback]] = TtlCache(clock)
+        self._names: TtlCache[tuple[str, str], str | None] = TtlCache(clock)
         self._every = max(SWEEP, sweep)
         self._swept_at = clock.monotonic()
         self._leave: Callable[[], None] = lambda: None
@@ -110,11 +110,11 @@ class Relay:
         added just before a run is to hear of it.
         """
         waiting = list(self._ended)
-        places = await self._projects.get("", self._read_places, since=waiting[-1][0])
+        projects = await self._projects.get("", self._read_projects, since=waiting[-1][0])
         for batch in waiting:
             if self._ended and self._ended[0] is batch:
                 self._ended.popleft()
-            ours = (report for report in batch[1] if report.claim.job.project in places)
+            ours = (report for report in batch[1] if report.claim.job.project in projects)
             self._news.extend(news for report in ours if (news := news_of_report(report)))
 
     async def _tell(self, news: News) -> None:
@@ -128,11 +128,13 @@ class Relay:
                 continue
             for kind in callback.events & news.kinds:
                 await self._ask(callback, news, kind)
-            well = Told.RECOVERED in callback.events and Told.SUCCEEDED in news.kinds
+            well = (
+                CallbackEvent.RECOVERED in callback.events and CallbackEvent.SUCCEEDED in news.kinds
+            )
             if well and await self._had_died(news):
-                await self._ask(callback, news, Told.RECOVERED)
+                await self._ask(callback, news, CallbackEvent.RECOVERED)
 
-    async def _ask(self, callback: Callback, news: News, kind: Told) -> None:
+    async def _ask(self, callback: Callback, news: News, kind: CallbackEvent) -> None:
         key = f"{news.execution}:{news.attempt}:{kind.value}"
         name = await self._names.get((news.project, news.job), lambda: self._name_of(news))
         if name is not None and is_sender_name(name, news.job):
@@ -159,7 +161,7 @@ class Relay:
     async def _sweep(self) -> None:
         """One process a minute, for all."""
         now, period = self._clock.now(), int(self._every * 1000)
-        projects = await self._places()
+        projects = await self._projects_with_callbacks()
         if not projects:
             return
         turn = Record(
@@ -189,12 +191,12 @@ class Relay:
             if cursor is None:
                 return
 
-    async def _places(self) -> frozenset[str]:
-        return await self._projects.get("", self._read_places)
+    async def _projects_with_callbacks(self) -> frozenset[str]:
+        return await self._projects.get("", self._read_projects)
 
-    async def _read_places(self) -> frozenset[str]:
+    async def _read_projects(self) -> frozenset[str]:
         # Their keys are names of projects.
-        records = every_record(self._store, PLACE, PLATFORM, self._clock.now())
+        records = every_record(self._store, PROJECTS_KIND, PLATFORM, self._clock.now())
         return frozenset([record.key async for record in records])
 
     async def _read(self, project: str) -> list[Callback]:

@@ -26,7 +26,7 @@ from tickwell.ids import Random, execution_id, new_id
 from tickwell.observe.traces import current_traceparent
 from tickwell.ports.records import ExecutionFilter, Page, Record
 from tickwell.ports.store import RecordStore, StepStore
-from tickwell.services.cooperative import paced
+from tickwell.services.cooperative import cooperatively
 from tickwell.services.insights.cancelled_counts import count_cancelled
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.slots.slots import Answer, Slots, SlotStore
@@ -213,7 +213,7 @@ class Executions:
         page = await self.slots.read(project, entry.job.id, since, end, unborn=True)
         done = Backfill(next=page.next)
         new = []
-        async for slot in paced(page.items):
+        async for slot in cooperatively(page.items):
             if slot.is_open:
                 new.append(self._again(entry.job, slot.fire_time, now))
             elif force and slot.has_run:

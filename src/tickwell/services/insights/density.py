@@ -10,7 +10,7 @@ from tickwell.domain.policy import DAY, HOUR, MINUTE
 from tickwell.domain.trigger import Every, Trigger
 from tickwell.ports.records import JobFilter
 from tickwell.ports.store import Store
-from tickwell.services.cooperative import paced
+from tickwell.services.cooperative import cooperatively
 from tickwell.services.insights.metrics import hourly
 
 #: Jobs that are looked at, and fires of each that are counted one by one.
@@ -41,7 +41,7 @@ async def density(store: Store, project: str, since: int, until: int, now: int) 
     where = JobFilter(project=project, states=frozenset({JobState.ACTIVE}), fires_before=until)
     page = await store.list_jobs(where, limit=JOBS)
     found.partial = page.cursor is not None
-    async for entry in paced(page.items):
+    async for entry in cooperatively(page.items):
         await _count(found, entry, max(since, now), until)
     for hour in range(max(-(-since // HOUR) * HOUR, this_hour), until, HOUR):
         left = (hour + HOUR - max(hour, now)) / HOUR
@@ -59,7 +59,7 @@ async def _steady(trigger: Trigger, since: int) -> float:
     if not few:
         return 0.0
     probes = [*range(since, since + DAY, HOUR), *range(since, since + 7 * DAY, DAY)]
-    async for probe in paced(probes):
+    async for probe in cooperatively(probes):
         if next(trigger.between(probe, probe + HOUR), None) is None:
             return 0.0
     often = len(few) == HOUR // OFTEN
@@ -75,6 +75,6 @@ async def _count(found: Density, entry: Entry, since: int, until: int) -> None:
         found.steady += 1
         found.steady_rate += rate
         return
-    async for fire in paced(islice(trigger.between(since, until), FIRES)):
+    async for fire in cooperatively(islice(trigger.between(since, until), FIRES)):
         hour = fire // HOUR * HOUR
         found.hours[hour] = found.hours.get(hour, 0) + 1

@@ -13,7 +13,7 @@ from tickwell.domain.tally import Tally, total
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import CatalogStore, Store
 from tickwell.services.alerts.watched import is_paused_on_purpose
-from tickwell.services.cooperative import paced
+from tickwell.services.cooperative import cooperatively
 from tickwell.services.executions.dead_letters import headline, signature
 from tickwell.services.insights.metrics import hourly
 from tickwell.services.jobs.fire_times import due_or_upcoming
@@ -36,7 +36,7 @@ async def next_fires(store: CatalogStore, project: str, now: int, count: int) ->
     soon = await store.list_jobs(
         JobFilter(project=project, states=_ACTIVE, fires_before=NEVER), limit=count
     )
-    fires = [fire async for entry in paced(soon.items) for fire in _next(entry, now)]
+    fires = [fire async for entry in cooperatively(soon.items) for fire in _next(entry, now)]
     return sorted(fires, key=lambda fire: (fire.instant, fire.job))
 
 

@@ -15,7 +15,7 @@ from tickwell.domain.tally import Tally
 from tickwell.ids import first_id
 from tickwell.ports.records import ExecutionFilter, JobFilter, Page
 from tickwell.ports.store import CatalogStore, HistoryStore, Store
-from tickwell.services.cooperative import paced
+from tickwell.services.cooperative import cooperatively
 from tickwell.services.insights.metrics import hourly
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 
@@ -60,7 +60,7 @@ async def timeline(store: Store, project: str, since: int, until: int, now: int)
     past = ExecutionFilter(project=project, since=since, until=min(until, now + 1), look=LOOK)
     soon = await _soon(store, project, until, now)
     lanes = {}
-    async for entry in paced(soon.items):
+    async for entry in cooperatively(soon.items):
         lanes[entry.job.id] = await _lane(entry, max(since, now), until)
     known, seen, crowded = list[str](), list[Execution](), soon.cursor is not None
     if not crowded:
@@ -131,7 +131,7 @@ def _end(where: ExecutionFilter) -> str | None:
 async def _lane(entry: Entry, since: int, until: int) -> Lane:
     trigger = entry.job.trigger
     each = () if trigger.follows_finish else trigger.between(since, until)
-    fires = [fire async for fire in paced(islice(each, FIRES + 1))]
+    fires = [fire async for fire in cooperatively(islice(each, FIRES + 1))]
     return Lane(
         job_id=entry.job.id,
         name=entry.job.name,

@@ -19,7 +19,7 @@ from tickwell.executors.http.network.guard import Guard, check_unresolved
 from tickwell.executors.http.network.resolver import PROJECT, Resolver, SystemResolver
 from tickwell.executors.http.tls.client_key import Unusable, checked_pem
 from tickwell.services.time import Time
-from tickwell.services.ttl_cache import Recall
+from tickwell.services.ttl_cache import TtlCache
 from tickwell.settings import Settings
 
 #: A scheme, a host and a port.
@@ -45,7 +45,7 @@ class Admission:
         #: Which project may send which Celery tasks.
         self._rules = rules
         #: Origins that were found good a moment ago: a thousand jobs for one host ask once.
-        self._good: Recall[_Origin, bool] = Recall(clock)
+        self._good: TtlCache[_Origin, bool] = TtlCache(clock)
 
     async def __call__(self, jobs: Sequence[Job]) -> None:
         """Raise `InvalidJob` for the first address that may not be called, or long timeout."""
@@ -140,7 +140,7 @@ _ID = re.compile(
 )
 
 
-def require_savable(job: Job, before: Job | None = None) -> None:
+def require_within_limits(job: Job, before: Job | None = None) -> None:
     """Refuse a name in the form of an id, too many tags, and a setting without effect.
 
     What was so before the edit may stay.

@@ -27,7 +27,7 @@ class _Wish:
     )
 
 
-class Gathered:
+class InsertBatcher:
     """While one write is under way, what comes in gathers for the next: nobody waits for more."""
 
     def __init__(self) -> None:

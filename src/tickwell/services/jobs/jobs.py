@@ -23,11 +23,11 @@ from tickwell.ids import Random, new_id, new_ids
 from tickwell.ports.records import JobFilter, Page
 from tickwell.ports.store import CatalogStore
 from tickwell.services.calendars.book import CalendarBook
-from tickwell.services.cooperative import Pace, paced
+from tickwell.services.cooperative import Pace, cooperatively
 from tickwell.services.insights.cancelled_counts import CountingStore, count_deleted
-from tickwell.services.jobs.admission import require_savable
+from tickwell.services.jobs.admission import require_within_limits
 from tickwell.services.jobs.fire_times import each_upcoming
-from tickwell.services.jobs.insert_batcher import Gathered
+from tickwell.services.jobs.insert_batcher import InsertBatcher
 from tickwell.services.time import Moment, Time, instant_of
 
 _own = filler("id", "project", "retention", "version")
@@ -55,7 +55,7 @@ class Jobs:
         self.admit: Callable[[Sequence[Job]], Awaitable[None]] = _all
         #: Called with jobs that were changed, how, by whom and why.
         self.on_changed: Callable[[Sequence[Entry], str, str, str], None] = _nothing
-        self._gathered = Gathered()
+        self._inserts = InsertBatcher()
         self._calendars = CalendarBook(store)
 
     async def add(self, definition: Job, *, runs: int = 0) -> Entry:
@@ -90,7 +90,7 @@ class Jobs:
         if any(pauses):
             entries = list(map(_paused, entries, pauses))
         if len(entries) == 1:
-            added = [await self._gathered.add(self.store, entries[0], now)]
+            added = [await self._inserts.add(self.store, entries[0], now)]
         else:
             added = await self.store.add_jobs(entries, now)
         self.wake()
@@ -113,7 +113,7 @@ class Jobs:
         is_by_code = definition.declared not in (None, before.declared)
         if definition.declared is None:  # by a person: whose code declares it stays known
             definition = replace(definition, app=before.app, declared=before.declared)
-        require_savable(definition, entry.job)
+        require_within_limits(definition, entry.job)
         (definition,) = await self._calendars.put_in([definition], now, project)
         job = _bound(replace(definition, project=project))
         self._check_fires(job)
@@ -199,7 +199,7 @@ class Jobs:
         """The next fire times as far as they are known, up to `count`."""
         entry = await self.get(project, key)
         fires = each_upcoming(entry, self.clock.now(), count)
-        return [fire async for fire in paced(fires)]
+        return [fire async for fire in cooperatively(fires)]
 
     async def list(
         self, where: JobFilter, cursor: str | None = None, limit: int = 100
@@ -224,7 +224,7 @@ class Jobs:
             # The project first: `H` fields are chosen by it too.
             _own(job, id, project, retention_of(job, kept), 1)
             _begin(job, _bound_trigger(job), now, now)
-            require_savable(job)
+            require_within_limits(job)
             if pace.is_long():
                 await pace.rest()
         return jobs
@@ -232,7 +232,7 @@ class Jobs:
     def _bind(self, definition: Job, now: int) -> Job:
         id = definition.id or new_id(now, self.random)
         job = replace(definition, id=id, version=1, created_at=now, saved_at=now)
-        require_savable(job)
+        require_within_limits(job)
         return _bound(job)
 
     def _entry(self, job: Job, begins: _Beginnings, runs: int) -> Entry:

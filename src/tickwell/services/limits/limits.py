@@ -31,7 +31,7 @@ from tickwell.services.limits.quota import (
 from tickwell.services.limits.request_limits import Allowance, Buckets, Rate, count_request
 from tickwell.services.projects.platform import PLATFORM
 from tickwell.services.time import Time
-from tickwell.services.ttl_cache import Recall
+from tickwell.services.ttl_cache import TtlCache
 
 KIND = LIMITS_KIND
 _FEWER_JOBS = "Delete other jobs, or ask a platform admin to raise it"
@@ -50,7 +50,7 @@ class Limits:
         self._clock = clock
         self._audit = audit
         self._default = default
-        self._quotas: Recall[str, Quota] = Recall(clock)
+        self._quotas: TtlCache[str, Quota] = TtlCache(clock)
         #: By project.
         self._tallies: dict[str, Tally] = {}
         self._runs: dict[int, Buckets] = {}

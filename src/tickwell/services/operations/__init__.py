@@ -11,7 +11,13 @@ from typing import Self
 from tickwell.services.operations.alerts import AlertOperations
 from tickwell.services.operations.bulk import BulkOperations, UndoOperations
 from tickwell.services.operations.calendars import CalendarOperations
-from tickwell.services.operations.context import Auditor, Limiter, Tools, Unaudited, Unlimited
+from tickwell.services.operations.context import (
+    Auditor,
+    Limiter,
+    OperationContext,
+    Unaudited,
+    Unlimited,
+)
 from tickwell.services.operations.dead_letters import DeadLetterOperations
 from tickwell.services.operations.executions import ExecutionOperations
 from tickwell.services.operations.insights import CheckupOperations, InsightOperations
@@ -21,7 +27,7 @@ from tickwell.services.operations.queues import QueueOperations, WorkerOperation
 from tickwell.services.operations.slots import SlotOperations
 from tickwell.services.operations.trials import TrialOperations
 
-__all__ = ["Auditor", "Limiter", "Operations", "Tools", "Unaudited", "Unlimited"]
+__all__ = ["Auditor", "Limiter", "OperationContext", "Operations", "Unaudited", "Unlimited"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,21 +50,21 @@ class Operations:
     alerts: AlertOperations
 
     @classmethod
-    def over(cls, tools: Tools) -> Self:
-        """All of them, made of the same tools."""
+    def over(cls, context: OperationContext) -> Self:
+        """All use cases over one context."""
         return cls(
-            jobs=JobOperations(tools),
-            executions=ExecutionOperations(tools),
-            slots=SlotOperations(tools),
-            workers=WorkerOperations(tools),
-            queues=QueueOperations(tools),
-            dead_letters=DeadLetterOperations(tools),
-            bulk=BulkOperations(tools),
-            undo=UndoOperations(tools),
-            previews=PreviewOperations(tools),
-            insights=InsightOperations(tools),
-            trials=TrialOperations(tools),
-            checkups=CheckupOperations(tools),
-            calendars=CalendarOperations(tools),
-            alerts=AlertOperations(tools),
+            jobs=JobOperations(context),
+            executions=ExecutionOperations(context),
+            slots=SlotOperations(context),
+            workers=WorkerOperations(context),
+            queues=QueueOperations(context),
+            dead_letters=DeadLetterOperations(context),
+            bulk=BulkOperations(context),
+            undo=UndoOperations(context),
+            previews=PreviewOperations(context),
+            insights=InsightOperations(context),
+            trials=TrialOperations(context),
+            checkups=CheckupOperations(context),
+            calendars=CalendarOperations(context),
+            alerts=AlertOperations(context),
         )

@@ -38,7 +38,7 @@ from tickwell.services.alerts.book import (
 )
 from tickwell.services.alerts.channels import find_channel
 from tickwell.services.documents import alert_rule_document, instant_text, silence_document
-from tickwell.services.operations.context import Tools
+from tickwell.services.operations.context import OperationContext
 from tickwell.services.time import Moment, instant_of
 
 #: Notices that a list has at most.
@@ -47,7 +47,7 @@ _ORDER = (Status.FIRING, Status.SILENCED, Status.PENDING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ActiveAlert:
     """An alert as it is now."""
 
     rule: Rule
@@ -60,15 +60,15 @@ class Standing:
 class AlertOperations:
     """Reads alerts; changes rules and silences. One process evaluates the rules of all."""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
+    def __init__(self, context: OperationContext) -> None:
+        self.context = context
 
     @needs(Permission.READ)
-    async def list(self, actor: Actor) -> Sequence[Standing]:
+    async def list(self, actor: Actor) -> Sequence[ActiveAlert]:
         """What is not well: what fires first, the oldest of it first."""
         book = await self._book(actor)
         found = [
-            Standing(
+            ActiveAlert(
                 rule=stored.rule,
                 job=subject or None,
                 status=_status(book, stored.rule, subject, alert),
@@ -93,8 +93,8 @@ class AlertOperations:
     @needs(Permission.READ)
     async def history(self, actor: Actor, limit: int = _MOST_NOTICES) -> Sequence[dict[str, Any]]:
         """The notices of the last 30 days, newest first."""
-        now = self.tools.clock.now()
-        found = await self.tools.store.list_records(HISTORY, actor.project, "", now, limit)
+        now = self.context.clock.now()
+        found = await self.context.store.list_records(HISTORY, actor.project, "", now, limit)
         return [each.document for each in found]
 
     @needs(Permission.EDIT)
@@ -111,9 +111,9 @@ class AlertOperations:
         repeat: int = REPEAT,
     ) -> Rule:
         """Watch a job, or all jobs of the project, for a condition."""
-        store, now = self.tools.store, self.tools.clock.now()
+        store, now = self.context.store, self.context.clock.now()
         rule = Rule(
-            id=new_id(now, self.tools.random),
+            id=new_id(now, self.context.random),
             condition=condition,
             after=after,
             times=times,
@@ -125,7 +125,7 @@ class AlertOperations:
         )
         rule.check()
         if job is not None:
-            rule = replace(rule, job=(await self.tools.jobs.get(actor.project, job)).job.id)
+            rule = replace(rule, job=(await self.context.jobs.get(actor.project, job)).job.id)
         known = await store.list_records(RULE, actor.project, "", now, MOST_RULES)
         if len(known) >= MOST_RULES:
             raise InvalidInput(f"a project has {MOST_RULES} alert rules at most")
@@ -139,7 +139,7 @@ class AlertOperations:
     @needs(Permission.EDIT)
     async def delete_rule(self, actor: Actor, id: str) -> None:
         """Watch for it no more; what it reported is resolved within seconds."""
-        store, now = self.tools.store, self.tools.clock.now()
+        store, now = self.context.store, self.context.clock.now()
         if id in {each.id for each in BUILT_IN}:
             hint = "Silence it instead"
             raise InvalidInput("a built-in rule cannot be deleted", field="id", hint=hint)
@@ -160,7 +160,7 @@ class AlertOperations:
         job: str | None = None,
     ) -> Silence:
         """Report nothing until an instant: of a rule, of a job, or of the project."""
-        store, now = self.tools.store, self.tools.clock.now()
+        store, now = self.context.store, self.context.clock.now()
         end = instant_of(until, now)
         if end <= now:
             raise InvalidInput("must be later than now", field="until")
@@ -170,9 +170,9 @@ class AlertOperations:
         if len(book.silences) >= MOST_SILENCES:
             raise InvalidInput(f"a project has {MOST_SILENCES} silences at most")
         silence = Silence(
-            id=new_id(now, self.tools.random),
+            id=new_id(now, self.context.random),
             rule=rule,
-            job=None if job is None else (await self.tools.jobs.get(actor.project, job)).job.id,
+            job=None if job is None else (await self.context.jobs.get(actor.project, job)).job.id,
             until=end,
             why=why,
             by=actor.name,
@@ -192,7 +192,7 @@ class AlertOperations:
     @needs(Permission.OPERATE)
     async def end_silence(self, actor: Actor, id: str) -> None:
         """Report again; what still fires is reported within seconds."""
-        store, now = self.tools.store, self.tools.clock.now()
+        store, now = self.context.store, self.context.clock.now()
         known = await store.get_record(SILENCE, actor.project, id, now)
         if known is None or not await store.delete_record(SILENCE, actor.project, id):
             raise NotFound("silence", id)
@@ -202,17 +202,17 @@ class AlertOperations:
     @needs(Permission.READ)
     async def channels(self, actor: Actor) -> Sequence[Channel]:
         """Where the alerts of the project are sent, the oldest channel first."""
-        return await read_channels(self.tools.store, actor.project, self.tools.clock.now())
+        return await read_channels(self.context.store, actor.project, self.context.clock.now())
 
     @needs(Permission.OPERATE)
     async def test(self, actor: Actor, name: str | None = None) -> Sequence[str]:
         """Send a test message to one channel, or to all; answer the ids of the executions."""
-        now, project, found = self.tools.clock.now(), actor.project, []
-        channels = await read_channels(self.tools.store, project, now)
+        now, project, found = self.context.clock.now(), actor.project, []
+        channels = await read_channels(self.context.store, project, now)
         for channel in channels if name is None else [find_channel(channels, name)]:
-            said = delivery.trial(project, now, self.tools.public_url)
-            key = f"alert:test:{new_id(now, self.tools.random)}"
-            sent = await delivery.send_to(self.tools.executions, project, channel, said, key)
+            said = delivery.trial(project, now, self.context.public_url)
+            key = f"alert:test:{new_id(now, self.context.random)}"
+            sent = await delivery.send_to(self.context.executions, project, channel, said, key)
             found += [] if sent is None else [sent]
         await self._note(actor, "alert.test", f"channel/{name or '*'}", None, None)
         return found
@@ -220,22 +220,22 @@ class AlertOperations:
     @needs(Permission.READ)
     async def preview(self, actor: Actor, name: str) -> tuple[Channel, dict[str, Any]]:
         """What a channel is sent when a job is missing: its JSON, with an example job."""
-        now = self.tools.clock.now()
-        channel = find_channel(await read_channels(self.tools.store, actor.project, now), name)
+        now = self.context.clock.now()
+        channel = find_channel(await read_channels(self.context.store, actor.project, now), name)
         rule = Rule(id="example", condition=Condition.MISSING, after=25 * HOUR)
         text = f"{rule.words}; last at {instant_text(now - 25 * HOUR)}"
         alerts = {"example": Alert(name="nightly-report", text=text, since=now, is_firing=True)}
         notice = Notice(number=1, type=NoticeType.FIRING, at=now, alerts=alerts)
         said = delivery.message(
-            actor.project, rule, notice, alerts, standing=[False], public_url=self.tools.public_url
+            actor.project, rule, notice, alerts, active=[False], public_url=self.context.public_url
         )
         return channel, body(channel, said)
 
     async def _book(self, actor: Actor) -> Book:
-        return await read_book(self.tools.store, actor.project, self.tools.clock.now())
+        return await read_book(self.context.store, actor.project, self.context.clock.now())
 
     async def _note(self, actor: Actor, action: str, on: str, before: Any, after: Any) -> None:
-        await self.tools.auditor.record(actor, action, on, before, after)
+        await self.context.auditor.record(actor, action, on, before, after)
 
 
 def _status(book: Book, rule: Rule, subject: str, alert: Alert) -> Status:

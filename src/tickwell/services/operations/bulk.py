@@ -14,7 +14,7 @@ from tickwell.ports.records import JobFilter, Record
 from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.operations.audit_detail import filter_document, ids_document
-from tickwell.services.operations.context import Tools
+from tickwell.services.operations.context import OperationContext
 from tickwell.services.operations.job_checks import refuse_sender
 
 #: Jobs that one call works on.
@@ -52,8 +52,8 @@ class Bulk:
 class BulkOperations:
     """Pauses, resumes, triggers and deletes jobs of the actor's project by a filter."""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
+    def __init__(self, context: OperationContext) -> None:
+        self.context = context
 
     @needs(Permission.OPERATE)
     async def pause(
@@ -66,7 +66,7 @@ class BulkOperations:
         until: int | None = None,
     ) -> Bulk:
         """Pause those that are active."""
-        jobs, project = self.tools.jobs, actor.project
+        jobs, project = self.context.jobs, actor.project
 
         async def act(ids: Sequence[str]) -> Any:
             await self._refuse_senders(actor, ids)
@@ -80,7 +80,7 @@ class BulkOperations:
 
         async def act(ids: Sequence[str]) -> Any:
             await self._refuse_senders(actor, ids)
-            return await self.tools.jobs.resume(actor.project, ids)
+            return await self.context.jobs.resume(actor.project, ids)
 
         return await self._run(actor, "resume", where, {JobState.PAUSED}, act, dry_run=dry_run)
 
@@ -99,12 +99,12 @@ class BulkOperations:
 
         async def act(ids: Sequence[str]) -> Any:
             for id in ids:
-                await self.tools.executions.trigger(
+                await self.context.executions.trigger(
                     actor.project, id, payload=payload, key=key, admit=admit
                 )
 
         async def check(count: int) -> None:
-            await self.tools.limiter.check_runs(actor, count, payload)
+            await self.context.limiter.check_runs(actor, count, payload)
 
         return await self._run(
             actor, "trigger", where, _ALL, act, dry_run=dry_run, size=1, check=check
@@ -116,7 +116,7 @@ class BulkOperations:
 
         async def act(ids: Sequence[str]) -> Any:
             await self._refuse_senders(actor, ids)
-            return await self.tools.jobs.delete(actor.project, ids)
+            return await self.context.jobs.delete(actor.project, ids)
 
         return await self._run(actor, "delete", where, _ALL, act, dry_run=dry_run)
 
@@ -124,7 +124,7 @@ class BulkOperations:
         """Callbacks are the admins'."""
         if Permission.ADMINISTER in actor.permissions:
             return
-        known = await jobs_by_id(self.tools.store, actor.project, ids)
+        known = await jobs_by_id(self.context.store, actor.project, ids)
         for entry in known.values():
             refuse_sender(entry.job)
 
@@ -151,7 +151,7 @@ class BulkOperations:
             after["filter"] = filter_document(where)
         after |= ids_document([entry.job.id for entry in entries])
         # First: what is broken off after some of them is on record too.
-        await self.tools.auditor.record(actor, f"bulk.{action}", "jobs", None, after)
+        await self.context.auditor.record(actor, f"bulk.{action}", "jobs", None, after)
         for start in range(0, len(entries), size):
             await _apply(entries[start : start + size], act, done)
         return done
@@ -161,12 +161,12 @@ class BulkOperations:
     ) -> tuple[list[Entry], bool]:
         entries: list[Entry] = []
         if not isinstance(where, JobFilter):
-            entries += await self.tools.store.get_jobs(project, where[:MOST])
+            entries += await self.context.store.get_jobs(project, where[:MOST])
             return [entry for entry in entries if entry.cursor.state in states], len(where) > MOST
         where = replace(where, project=project, states=where.states.intersection(states))
         cursor = None
         while len(entries) < MOST:
-            page = await self.tools.store.list_jobs(where, cursor, _PAGE)
+            page = await self.context.store.list_jobs(where, cursor, _PAGE)
             entries += page.items
             cursor = page.cursor
             if cursor is None:
@@ -196,30 +196,30 @@ KEPT = 10 * MINUTE
 class UndoOperations:
     """Puts jobs that were paused or resumed back into the state that they were in."""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
-        self.bulk = BulkOperations(tools)
+    def __init__(self, context: OperationContext) -> None:
+        self.context = context
+        self.bulk = BulkOperations(context)
 
     @needs(Permission.OPERATE)
     async def keep(self, actor: Actor, done: Bulk) -> str | None:
         """Remember what a pause or a resumption changed; what names it, None if that is nothing."""
         if not done.was:
             return None
-        now = self.tools.clock.now()
+        now = self.context.clock.now()
         record = Record(
             kind=KIND,
             project=actor.project,
-            key=new_id(now, self.tools.random),
+            key=new_id(now, self.context.random),
             document={"groups": _groups(done.was)},
             expires_at=now + KEPT,
         )
-        await self.tools.store.put_record(record, now)
+        await self.context.store.put_record(record, now)
         return record.key
 
     @needs(Permission.OPERATE)
     async def undo(self, actor: Actor, id: str) -> int:
         """Put back what was changed, once; how many jobs that are."""
-        now, store = self.tools.clock.now(), self.tools.store
+        now, store = self.context.clock.now(), self.context.store
         found = await store.get_record(KIND, actor.project, id, now)
         if found is None or not await store.delete_record(KIND, actor.project, id):
             raise NotFound("undo", id)

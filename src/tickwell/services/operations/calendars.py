@@ -8,15 +8,15 @@ from tickwell.domain.trigger.calendar import Dates, Ranges
 from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.calendars.book import SharedCalendar
 from tickwell.services.calendars.calendars import Calendars, Saved
-from tickwell.services.operations.context import Tools
+from tickwell.services.operations.context import OperationContext
 
 
 class CalendarOperations:
     """Saves, reads and deletes calendars of the actor's project."""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
-        self._calendars = Calendars(tools.store, tools.jobs)
+    def __init__(self, context: OperationContext) -> None:
+        self.context = context
+        self._calendars = Calendars(context.store, context.jobs)
 
     @needs(Permission.EDIT)
     async def put(
@@ -41,7 +41,7 @@ class CalendarOperations:
         )
         days = len(saved.calendar.calendar().dates) + len(saved.calendar.ranges)
         after = {"version": saved.calendar.version, "days": days, "jobs": saved.jobs}
-        await self.tools.auditor.record(actor, "calendar.put", f"calendar/{name}", None, after)
+        await self.context.auditor.record(actor, "calendar.put", f"calendar/{name}", None, after)
         return saved
 
     @needs(Permission.READ)
@@ -59,4 +59,6 @@ class CalendarOperations:
         """Delete a calendar that no job uses."""
         deleted = await self._calendars.delete(actor.project, name)
         before = {"version": deleted.version}
-        await self.tools.auditor.record(actor, "calendar.delete", f"calendar/{name}", before, None)
+        await self.context.auditor.record(
+            actor, "calendar.delete", f"calendar/{name}", before, None
+        )

@@ -85,7 +85,7 @@ class Unlimited:
 
 
 @dataclass(slots=True, kw_only=True)
-class Tools:
+class OperationContext:
     """The services over one store, and who writes down and who limits."""
 
     store: Store

@@ -19,7 +19,7 @@ from tickwell.ports.records import Record
 from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.executions.dead_letters import DeadFilter, DeadLetters, Groups, Revive
 from tickwell.services.operations.audit_detail import filter_document
-from tickwell.services.operations.context import Tools
+from tickwell.services.operations.context import OperationContext
 from tickwell.services.operations.in_flight_limit import InFlightLimit
 from tickwell.services.operations.job_checks import refuse_sender
 
@@ -87,9 +87,9 @@ MOST_REVIVALS = 5
 class DeadLetterOperations:
     """Groups them by what went wrong; revives or purges what matches."""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
-        self.dead = DeadLetters(tools.store, tools.clock, tools.wake)
+    def __init__(self, context: OperationContext) -> None:
+        self.context = context
+        self.dead = DeadLetters(context.store, context.clock, context.wake)
         self._in_flight = InFlightLimit(MOST_REVIVALS, "revivals", retry_after=60)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -132,10 +132,10 @@ class DeadLetterOperations:
         edited = payload is not KEEP
         # Those of the first minute: the rate goes for the others.
         first = min(matched, math.ceil(rate * 60))
-        await self.tools.limiter.check_runs(actor, first, checked(payload) if edited else None)
-        now = self.tools.clock.now()
+        await self.context.limiter.check_runs(actor, first, checked(payload) if edited else None)
+        now = self.context.clock.now()
         revival = Revival(
-            id=new_id(now, self.tools.random),
+            id=new_id(now, self.context.random),
             project=actor.project,
             by=actor.name,
             rate=rate,
@@ -144,7 +144,7 @@ class DeadLetterOperations:
             updated_at=now,
         )
         await self._keep(revival)
-        await self.tools.auditor.record(
+        await self.context.auditor.record(
             actor,
             "dead_letters.revive",
             f"revival/{revival.id}",
@@ -166,14 +166,14 @@ class DeadLetterOperations:
         matched = await self.dead.count(actor.project, scope, MOST_PURGED)
         after = {"matched": matched, "filter": filter_document(scope)}
         # First: what is broken off after some of them is on record too.
-        await self.tools.auditor.record(actor, "dead_letters.purge", "dead_letters", None, after)
+        await self.context.auditor.record(actor, "dead_letters.purge", "dead_letters", None, after)
         return await self.dead.purge_matching(actor.project, scope, MOST_PURGED)
 
     @needs(Permission.READ)
     async def revival(self, actor: Actor, id: str) -> Revival:
         """How far a revival is."""
-        now = self.tools.clock.now()
-        found = await self.tools.store.get_record(KIND, actor.project, id, now)
+        now = self.context.clock.now()
+        found = await self.context.store.get_record(KIND, actor.project, id, now)
         if found is None:
             raise NotFound("revival", id)
         return Revival.of(found.document, now)
@@ -189,7 +189,7 @@ class DeadLetterOperations:
         """A job is named by its name or its id."""
         if where.job_id is None:
             return where
-        found = await self.tools.store.get_jobs(actor.project, [where.job_id])
+        found = await self.context.store.get_jobs(actor.project, [where.job_id])
         if not found:
             raise NotFound("job", where.job_id)
         return replace(where, job_id=found[0].job.id)
@@ -199,14 +199,16 @@ class DeadLetterOperations:
     ) -> Sequence[str]:
         admit = None if Permission.ADMINISTER in actor.permissions else refuse_sender
         refused: dict[str, str] = {}
-        repeated = await self.tools.executions.repeat(actor.project, dead, payload, admit, refused)
+        repeated = await self.context.executions.repeat(
+            actor.project, dead, payload, admit, refused
+        )
         revival.leave_out(len(dead) - len(repeated), refused)
         return repeated
 
     async def _work(self, revival: Revival, where: DeadFilter, revive: Revive | None) -> None:
         async def rest(seconds: float) -> None:
             await self._keep(revival)
-            await self.tools.clock.wait(asyncio.Event(), seconds)
+            await self.context.clock.wait(asyncio.Event(), seconds)
 
         def progress(count: int) -> None:
             revival.revived += count
@@ -223,9 +225,9 @@ class DeadLetterOperations:
             revival.state = "done"
         except TickwellError as error:
             revival.state, revival.error = "failed", str(error)
-        revival.ended_at = self.tools.clock.now()
+        revival.ended_at = self.context.clock.now()
         await self._keep(revival)
 
     async def _keep(self, revival: Revival) -> None:
-        revival.updated_at = self.tools.clock.now()
-        await self.tools.store.put_record(revival.record(), revival.updated_at)
+        revival.updated_at = self.context.clock.now()
+        await self.context.store.put_record(revival.record(), revival.updated_at)

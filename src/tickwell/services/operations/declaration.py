@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, get_type_hints
 from tickwell.clock import Clock
 from tickwell.errors import NotRunning
 from tickwell.services.access.actor import Actor, Permission
-from tickwell.services.admin.admin import Administration
+from tickwell.services.admin.admin import AdminServices
 from tickwell.services.cursor_seal import CursorSeal
 from tickwell.services.operations import Operations
 from tickwell.services.operations.schema import Input, Output
@@ -30,7 +30,7 @@ class Services(Protocol):
     operations: Operations
     clock: Clock
     cursors: CursorSeal
-    administration: Administration | None
+    admin: AdminServices | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,9 +57,9 @@ class Call:
         return self.services.operations
 
     @property
-    def admin(self) -> Administration:
+    def admin(self) -> AdminServices:
         """Users, projects, keys and secrets, if this process administers them."""
-        found = self.services.administration
+        found = self.services.admin
         if found is None:
             raise NotRunning("this process administers nothing; it was started without access")
         return found

@@ -16,7 +16,7 @@ from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.documents import instant_text
 from tickwell.services.executions.executions import Backfill, Tail
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
-from tickwell.services.operations.context import Tools
+from tickwell.services.operations.context import OperationContext
 from tickwell.services.operations.job_checks import allowed_to
 from tickwell.services.operations.paging import execution_size, read_page
 from tickwell.services.time import Moment
@@ -25,8 +25,8 @@ from tickwell.services.time import Moment
 class ExecutionOperations:
     """Requests, reads, cancels and revives runs of the actor's project."""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
+    def __init__(self, context: OperationContext) -> None:
+        self.context = context
 
     @needs(Permission.OPERATE)
     async def trigger(
@@ -39,8 +39,8 @@ class ExecutionOperations:
         key: str | None = None,
     ) -> Execution:
         """Run a job, now or at an instant; the same idempotency key answers with the same run."""
-        await self.tools.limiter.check_runs(actor, 1, payload)
-        execution = await self.tools.executions.trigger(
+        await self.context.limiter.check_runs(actor, 1, payload)
+        execution = await self.context.executions.trigger(
             actor.project,
             job_key,
             payload=payload,
@@ -63,11 +63,11 @@ class ExecutionOperations:
         dry_run: bool = False,
     ) -> Backfill:
         """Run the slots in [since, until) that have not run; forced, the others again as well."""
-        tools = self.tools
-        id = (await tools.jobs.get(actor.project, job_key)).job.id
+        context = self.context
+        id = (await context.jobs.get(actor.project, job_key)).job.id
 
         async def begin(count: int) -> None:
-            await tools.limiter.check_runs(actor, count)
+            await context.limiter.check_runs(actor, count)
             after = {
                 "since": instant_text(since),
                 "until": instant_text(until),
@@ -75,33 +75,33 @@ class ExecutionOperations:
                 "executions": count,
             }
             # First: what is broken off after some of them is on record too.
-            await tools.auditor.record(actor, "job.backfill", f"job/{id}", None, after)
+            await context.auditor.record(actor, "job.backfill", f"job/{id}", None, after)
 
-        return await tools.executions.backfill(
+        return await context.executions.backfill(
             actor.project, id, since, until, force=force, dry_run=dry_run, begin=begin
         )
 
     @needs(Permission.READ)
     async def get(self, actor: Actor, id: str) -> Execution:
         """One execution with its attempts."""
-        return await self.tools.executions.get(actor.project, id)
+        return await self.context.executions.get(actor.project, id)
 
     @needs(Permission.READ)
     async def notes(self, actor: Actor, id: str) -> tuple[Progress | None, Sequence[Output]]:
         """How far an attempt under way is, and what all attempts printed and logged."""
-        executions = self.tools.executions
+        executions = self.context.executions
         progress = await executions.progress(actor.project, id)
         return progress, await executions.output(actor.project, id)
 
     @needs(Permission.READ)
     async def steps(self, actor: Actor, id: str) -> Sequence[Step]:
         """What it has done and does not do again, and its checkpoint."""
-        return await self.tools.executions.steps(actor.project, id)
+        return await self.context.executions.steps(actor.project, id)
 
     @needs(Permission.READ)
     async def tail(self, actor: Actor, id: str, attempt: int = 1, line: int = 0) -> Tail:
         """Lines that its attempts printed and logged, from one on."""
-        return await self.tools.executions.tail(actor.project, id, attempt, line)
+        return await self.context.executions.tail(actor.project, id, attempt, line)
 
     @needs(Permission.READ)
     async def list(
@@ -109,12 +109,12 @@ class ExecutionOperations:
     ) -> Page[Execution]:
         """Executions, newest first."""
         scope = replace(where, project=actor.project)
-        return await read_page(self.tools.executions.list, scope, cursor, limit, execution_size)
+        return await read_page(self.context.executions.list, scope, cursor, limit, execution_size)
 
     @needs(Permission.READ)
     async def job_of(self, actor: Actor, key: str) -> Entry:
         """The job whose executions are asked for: by its id, a deleted one too."""
-        found = await self.tools.store.get_jobs(actor.project, [key])
+        found = await self.context.store.get_jobs(actor.project, [key])
         if not found:
             raise NotFound("job", key)
         return found[0]
@@ -123,7 +123,7 @@ class ExecutionOperations:
     async def jobs(self, actor: Actor, executions: Iterable[Execution]) -> Mapping[str, Job]:
         """Their jobs, by id; deleted ones too."""
         ids = {execution.job_id for execution in executions}
-        found = await jobs_by_id(self.tools.store, actor.project, ids)
+        found = await jobs_by_id(self.context.store, actor.project, ids)
         return {id: entry.job for id, entry in found.items()}
 
     @needs(Permission.READ)
@@ -136,30 +136,30 @@ class ExecutionOperations:
     async def cancel(self, actor: Actor, id: str) -> Execution:
         """End it if it is pending; ask its worker to stop if it is running."""
         await self._require_own(actor, id)
-        await self.tools.executions.cancel(actor.project, [id])
+        await self.context.executions.cancel(actor.project, [id])
         await self._note(actor, "execution.cancel", f"execution/{id}", id)
-        return await self.tools.executions.get(actor.project, id)
+        return await self.context.executions.get(actor.project, id)
 
     @needs(Permission.OPERATE)
     async def answer(self, actor: Actor, id: str, name: str, value: Any) -> Execution:
         """Answer what it waits for; it goes on at once."""
-        await self.tools.executions.answer(actor.project, id, name, value, actor.name)
+        await self.context.executions.answer(actor.project, id, name, value, actor.name)
         await self._note(actor, "execution.answer", f"execution/{id}", id)
-        return await self.tools.executions.get(actor.project, id)
+        return await self.context.executions.get(actor.project, id)
 
     @needs(Permission.OPERATE)
     async def revive(self, actor: Actor, id: str) -> Execution:
         """A dead one runs again under its id, with a new budget."""
-        await self.tools.limiter.check_runs(actor, 1)
-        await self.tools.executions.revive(actor.project, [id])
+        await self.context.limiter.check_runs(actor, 1)
+        await self.context.executions.revive(actor.project, [id])
         await self._note(actor, "execution.revive", f"execution/{id}", id)
-        return await self.tools.executions.get(actor.project, id)
+        return await self.context.executions.get(actor.project, id)
 
     @needs(Permission.OPERATE)
     async def revive_edited(self, actor: Actor, id: str, payload: Any) -> Execution:
         """A dead one is repeated with another payload, as a new execution that names it."""
-        await self.tools.limiter.check_runs(actor, 1, payload)
-        executions, admit = self.tools.executions, allowed_to(actor)
+        await self.context.limiter.check_runs(actor, 1, payload)
+        executions, admit = self.context.executions, allowed_to(actor)
         execution = await executions.revive_edited(actor.project, id, payload, admit)
         await self._note(actor, "execution.revive", f"execution/{id}", execution.id)
         return execution
@@ -168,10 +168,10 @@ class ExecutionOperations:
         """Refuse to keep a callback from being sent to others than admins."""
         if Permission.ADMINISTER in actor.permissions:
             return
-        execution = await self.tools.executions.get(actor.project, id)
-        known = await jobs_by_id(self.tools.store, actor.project, [execution.job_id])
+        execution = await self.context.executions.get(actor.project, id)
+        known = await jobs_by_id(self.context.store, actor.project, [execution.job_id])
         for entry in known.values():
             allowed_to(actor)(entry.job)
 
     async def _note(self, actor: Actor, action: str, subject: str, id: str) -> None:
-        await self.tools.auditor.record(actor, action, subject, None, {"execution": id})
+        await self.context.auditor.record(actor, action, subject, None, {"execution": id})

@@ -15,7 +15,7 @@ from tickwell.domain.job import Job, copied, copier
 from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.services.cooperative import Pace
 from tickwell.services.documents import READ_ONLY
-from tickwell.services.jobs.admission import require_savable
+from tickwell.services.jobs.admission import require_within_limits
 from tickwell.services.operations.jobs import MOST
 
 #: The path of each flat field in the canonical document.
@@ -172,7 +172,7 @@ async def definitions(
             await pace.rest()
         try:
             job, stated = definition(document, flat=True) if flat else alike(document)
-            require_savable(job)
+            require_within_limits(job)
             states.append(initial_state(stated))
         except InvalidInput as error:
             wrong += error.placed(partial(_of_job, number)).all

@@ -19,7 +19,7 @@ from tickwell.services.documents import stamps
 from tickwell.services.jobs.admission import check_handler
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.operations.audit_detail import ids_document
-from tickwell.services.operations.context import Tools
+from tickwell.services.operations.context import OperationContext
 from tickwell.services.operations.job_checks import allowed_to, job_warnings, require_own_secrets
 from tickwell.services.operations.paging import job_size, read_page
 from tickwell.services.redaction.masking import masked_definition, require_unmasked, unmasked
@@ -55,8 +55,8 @@ class Added:
 class JobOperations:
     """Adds, reads, changes and deletes jobs of the actor's project."""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
+    def __init__(self, context: OperationContext) -> None:
+        self.context = context
 
     @needs(Permission.EDIT)
     async def create(
@@ -95,13 +95,13 @@ class JobOperations:
         ids = [each.entry.job.id for each in added if each.new]
         if ids:
             after = {"created": len(ids)} | ids_document(ids)
-            await self.tools.auditor.record(actor, "job.create_many", "jobs", None, after)
+            await self.context.auditor.record(actor, "job.create_many", "jobs", None, after)
         return added
 
     @needs(Permission.READ)
     async def get(self, actor: Actor, key: str) -> Entry:
         """One job."""
-        return await self.tools.jobs.get(actor.project, key)
+        return await self.context.jobs.get(actor.project, key)
 
     @needs(Permission.READ)
     async def list(
@@ -109,18 +109,18 @@ class JobOperations:
     ) -> Page[Entry]:
         """Jobs by name."""
         scope = replace(where, project=actor.project)
-        return await read_page(self.tools.jobs.list, scope, cursor, limit, job_size)
+        return await read_page(self.context.jobs.list, scope, cursor, limit, job_size)
 
     @needs(Permission.READ)
     async def names(self, actor: Actor, ids: Sequence[str]) -> Mapping[str, str]:
         """The names of jobs, by id."""
-        found = await jobs_by_id(self.tools.store, actor.project, ids)
+        found = await jobs_by_id(self.context.store, actor.project, ids)
         return {id: entry.job.name for id, entry in found.items()}
 
     @needs(Permission.READ)
     async def warnings(self, _actor: Actor, jobs: Sequence[Job]) -> Sequence[str]:
         """Handlers and queues of the actor's jobs that no live worker has yet."""
-        return await job_warnings(self.tools.store, self.tools.clock, jobs)
+        return await job_warnings(self.context.store, self.context.clock, jobs)
 
     @needs(Permission.EDIT)
     async def replace(
@@ -162,7 +162,7 @@ class JobOperations:
             shown = masked_definition(job_to_document(before.job))
             job = job_from_document(merged(shown, patch))
             if "retention" in patch and patch["retention"] is None:
-                job = with_retention(job, await self.tools.retention(actor.project))
+                job = with_retention(job, await self.context.retention(actor.project))
             # The patch was laid over what was read just now: nobody may come in between.
             _expect(before, expected_version)
             try:
@@ -176,7 +176,7 @@ class JobOperations:
         """Take a job away; its history stays until retention ends."""
         before = await self._own(actor, key)
         # Of several who ask at once, one deleted it, and stands in the audit log.
-        (changed,) = await self.tools.jobs.delete(
+        (changed,) = await self.context.jobs.delete(
             actor.project, [before.job.id], expected_version, first=True
         )
         await self._note(actor, "job.delete", before.job.id, before, None)
@@ -189,7 +189,7 @@ class JobOperations:
         """Stop firing, until somebody resumes it or the instant comes."""
         before = await self._own(actor, key)
         ids = [before.job.id]
-        jobs = self.tools.jobs
+        jobs = self.context.jobs
         (changed,) = await jobs.pause(actor.project, ids, by=actor.name, why=why, until=until)
         await self._note(actor, "job.pause", before.job.id, before, changed.entry)
         return changed
@@ -198,13 +198,13 @@ class JobOperations:
     async def resume(self, actor: Actor, key: str) -> Changed:
         """Fire again from now on."""
         before = await self._own(actor, key)
-        (changed,) = await self.tools.jobs.resume(actor.project, [before.job.id])
+        (changed,) = await self.context.jobs.resume(actor.project, [before.job.id])
         await self._note(actor, "job.resume", before.job.id, before, changed.entry)
         return changed
 
     async def _own(self, actor: Actor, key: str) -> Entry:
         """The job, if the actor may change what it is."""
-        found = await self.tools.jobs.get(actor.project, key)
+        found = await self.context.jobs.get(actor.project, key)
         allowed_to(actor)(found.job)
         return found
 
@@ -222,14 +222,14 @@ class JobOperations:
         require_unmasked(jobs)
         require_own_secrets(actor, jobs)
         await self._require_allowed_hosts(actor, jobs)
-        kept = await self.tools.retention(actor.project)
+        kept = await self.context.retention(actor.project)
         # Whatever they say of themselves, they are the actor's project's, and new.
-        own = await self.tools.jobs.make(jobs, actor.project, kept, fresh=fresh)
-        now = self.tools.clock.now()
+        own = await self.context.jobs.make(jobs, actor.project, kept, fresh=fresh)
+        now = self.context.clock.now()
         pauses = [_pause(actor, state, now) for state in states]
         try:
-            async with self.tools.limiter.room_for(actor, own):
-                added = await self.tools.jobs.add_many(own, pauses=pauses, made=True)
+            async with self.context.limiter.room_for(actor, own):
+                added = await self.context.jobs.add_many(own, pauses=pauses, made=True)
         except JobExists:
             before = await self._made_before(own) if again else []
             if not before:
@@ -241,19 +241,19 @@ class JobOperations:
         ]
 
     async def _require_allowed_hosts(self, actor: Actor, jobs: Sequence[Job]) -> None:
-        tools = self.tools
-        await require_allowed_hosts(tools.store, actor.project, jobs, tools.clock.now())
+        context = self.context
+        await require_allowed_hosts(context.store, actor.project, jobs, context.clock.now())
 
     async def _taken(self, jobs: Sequence[Job]) -> Sequence[str]:
         """The names that are; should they have come free meanwhile, all of them were in the way."""
         names = [job.name for job in jobs]
-        found = await self.tools.store.get_jobs(jobs[0].project, names)
+        found = await self.context.store.get_jobs(jobs[0].project, names)
         there = {entry.job.name for entry in found if entry.cursor.state is not JobState.DELETED}
         return [name for name in names if name in there] or names
 
     async def _made_before(self, jobs: Sequence[Job]) -> Sequence[Entry]:
         """The jobs under these names, if all are such as were to be made, and none was edited."""
-        found = await self.tools.store.get_jobs(jobs[0].project, [job.name for job in jobs])
+        found = await self.context.store.get_jobs(jobs[0].project, [job.name for job in jobs])
         by_name = {entry.job.name: entry for entry in found}
         known = [by_name[job.name] for job in jobs if job.name in by_name]
         same = len(known) == len(jobs) and all(map(_is_made_before, jobs, known))
@@ -278,8 +278,8 @@ class JobOperations:
         # One that has finished is not counted; with another trigger it may fire again.
         finished = before.cursor.state is JobState.FINISHED
         counted = not finished or own.trigger == before.job.trigger
-        async with self.tools.limiter.room_for(actor, [own], before.job if counted else None):
-            changed = await self.tools.jobs.edit(
+        async with self.context.limiter.room_for(actor, [own], before.job if counted else None):
+            changed = await self.context.jobs.edit(
                 actor.project, before.job.id, own, expected_version
             )
         await self._note(actor, action, before.job.id, before, changed.entry)
@@ -288,7 +288,7 @@ class JobOperations:
     async def _note(
         self, actor: Actor, action: str, id: str, before: Entry | None, after: Entry | None
     ) -> None:
-        await self.tools.auditor.record(
+        await self.context.auditor.record(
             actor, action, f"job/{id}", _document(before), _document(after)
         )
 

@@ -16,7 +16,7 @@ from tickwell.errors import InvalidInput, NotFound, WrongState
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.services.access.actor import Actor, Permission, needs
 from tickwell.services.documents import queue_pause_document
-from tickwell.services.operations.context import Tools
+from tickwell.services.operations.context import OperationContext
 from tickwell.services.projects.platform import PLATFORM
 
 
@@ -27,18 +27,18 @@ class WorkerOperations:
     may write a job for it: the handlers of their project, and those that are shared.
     """
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
+    def __init__(self, context: OperationContext) -> None:
+        self.context = context
 
     @needs(Permission.READ)
     async def list(self, actor: Actor) -> Sequence[Liveness]:
         """All that the store remembers, by id."""
-        return [_seen_by(actor, each) for each in await self.tools.store.list_workers()]
+        return [_seen_by(actor, each) for each in await self.context.store.list_workers()]
 
     @needs(Permission.READ)
     async def get(self, actor: Actor, id: str) -> Liveness:
         """One worker."""
-        for liveness in await self.tools.store.list_workers():
+        for liveness in await self.context.store.list_workers():
             if liveness.worker.id == id:
                 return _seen_by(actor, liveness)
         raise NotFound("worker", id)
@@ -80,15 +80,15 @@ class Queue:
 class QueueOperations:
     """Reads queues; a pause stops a queue for all projects, as its workers serve all."""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
+    def __init__(self, context: OperationContext) -> None:
+        self.context = context
 
     @needs(Permission.READ)
     async def list(self, actor: Actor) -> Sequence[Queue]:
         """The queues that have live executions, workers or a pause, by name."""
         counts, complete = await self._depths(actor.project)
         workers: Counter[str] = Counter()
-        for liveness in await self.tools.store.list_workers():
+        for liveness in await self.context.store.list_workers():
             workers.update(() if liveness.lost else liveness.worker.queues)
         pauses = {record.key: record.document for record in await self._pauses()}
         names = {queue for queue, _ in counts} | set(workers) | set(pauses)
@@ -108,23 +108,23 @@ class QueueOperations:
         """Workers claim nothing more from it; what is running ends, what is due waits."""
         if not is_name(name):
             raise InvalidInput("1 to 255 printable characters are needed", field="queue")
-        now = self.tools.clock.now()
+        now = self.context.clock.now()
         note = {"by": actor.name, "why": why, "since": now}
         before = await self._pause(name, now)
         if before is None and len(await self._pauses()) >= MOST_PAUSED:
             reason = f"{MOST_PAUSED} queues can be paused at once"
             raise InvalidInput(reason, field="queue", hint="Resume some first")
         record = Record(kind=PAUSE_KIND, project=PAUSE_PROJECT, key=name, document=note)
-        await self.tools.store.put_record(record, now)
+        await self.context.store.put_record(record, now)
         await self._note(actor, "queue.pause", name, before, note)
 
     @needs(Permission.PLATFORM)
     async def resume(self, actor: Actor, name: str) -> None:
         """Workers claim from it again."""
-        before = await self._pause(name, self.tools.clock.now())
-        if not await self.tools.store.delete_record(PAUSE_KIND, PAUSE_PROJECT, name):
+        before = await self._pause(name, self.context.clock.now())
+        if not await self.context.store.delete_record(PAUSE_KIND, PAUSE_PROJECT, name):
             raise WrongState("queue", name, "not paused", "a paused one can be resumed")
-        self.tools.wake()
+        self.context.wake()
         await self._note(actor, "queue.resume", name, before, None)
 
     async def _note(
@@ -132,17 +132,17 @@ class QueueOperations:
     ) -> None:
         said = queue_pause_document(before), queue_pause_document(after)
         # All projects have to do with it.
-        await self.tools.auditor.record(actor, action, f"queue/{name}", *said, project=PLATFORM)
+        await self.context.auditor.record(actor, action, f"queue/{name}", *said, project=PLATFORM)
 
     async def _pause(self, name: str, now: int) -> Pause | None:
-        found = await self.tools.store.get_record(PAUSE_KIND, PAUSE_PROJECT, name, now)
+        found = await self.context.store.get_record(PAUSE_KIND, PAUSE_PROJECT, name, now)
         return found.document if found else None
 
     async def _pauses(self) -> Sequence[Record]:
-        now = self.tools.clock.now()
-        return await self.tools.store.list_records(PAUSE_KIND, PAUSE_PROJECT, "", now)
+        now = self.context.clock.now()
+        return await self.context.store.list_records(PAUSE_KIND, PAUSE_PROJECT, "", now)
 
     async def _depths(self, project: str) -> tuple[Counter[tuple[str, State]], bool]:
         where = ExecutionFilter(project=project, states=LIVE)
-        page = await self.tools.store.list_executions(where, limit=_COUNTED)
+        page = await self.context.store.list_executions(where, limit=_COUNTED)
         return Counter((each.queue, each.state) for each in page.items), page.cursor is None

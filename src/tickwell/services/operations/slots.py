@@ -8,7 +8,7 @@ from tickwell.domain.job import Job
 from tickwell.errors import InvalidInput
 from tickwell.ports.records import Page
 from tickwell.services.access.actor import Actor, Permission, needs
-from tickwell.services.operations.context import Tools
+from tickwell.services.operations.context import OperationContext
 from tickwell.services.operations.paging import definition_size, within
 from tickwell.services.slots.retention_edge import spans
 from tickwell.services.slots.slots import Completeness, Slot, SlotPage, count
@@ -17,37 +17,37 @@ from tickwell.services.slots.slots import Completeness, Slot, SlotPage, count
 class SlotOperations:
     """Reads the fire times of jobs of the actor's project."""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
+    def __init__(self, context: OperationContext) -> None:
+        self.context = context
 
     @needs(Permission.READ)
     async def next_fires(self, actor: Actor, key: str, count: int = 10) -> Sequence[int]:
         """The next fire times as far as they are known."""
-        return await self.tools.jobs.next_fires(actor.project, key, count)
+        return await self.context.jobs.next_fires(actor.project, key, count)
 
     @needs(Permission.READ)
     async def read(
         self, actor: Actor, key: str, since: int, until: int
     ) -> tuple[SlotPage, Completeness]:
         """The slots in [since, until), and those of them that were due by now, counted."""
-        page = await self.tools.slots.read(actor.project, key, since, until)
-        counted = count(page.items, self.tools.clock.now())
+        page = await self.context.slots.read(actor.project, key, since, until)
+        counted = count(page.items, self.context.clock.now())
         counted.next = page.next
         return page, counted
 
     @needs(Permission.READ)
     async def past(self, actor: Actor, key: str, since: int, until: int) -> Sequence[Slot]:
         """Those that a backfill of the range looks at: also from before the job existed."""
-        end = min(until, self.tools.clock.now() + 1)
+        end = min(until, self.context.clock.now() + 1)
         if since >= end:
             return []
-        return (await self.tools.slots.read(actor.project, key, since, end, unborn=True)).items
+        return (await self.context.slots.read(actor.project, key, since, end, unborn=True)).items
 
     @needs(Permission.READ)
     async def versions(self, actor: Actor, key: str) -> Sequence[Job]:
         """Every definition that the job ever had, newest first."""
-        entry = await self.tools.jobs.get(actor.project, key)
-        found = await spans(self.tools.store, entry, 0, self.tools.clock.now())
+        entry = await self.context.jobs.get(actor.project, key)
+        found = await spans(self.context.store, entry, 0, self.context.clock.now())
         return [span.job for span in reversed(found)]
 
     @needs(Permission.READ)

@@ -17,7 +17,7 @@ from tickwell.errors import InvalidInput, NotRunning
 from tickwell.ids import new_id
 from tickwell.ports.executor import Executor
 from tickwell.services.access.actor import Actor, Permission, needs
-from tickwell.services.operations.context import Tools
+from tickwell.services.operations.context import OperationContext
 from tickwell.services.operations.in_flight_limit import InFlightLimit
 from tickwell.services.operations.job_checks import require_own_secrets
 from tickwell.services.redaction.masking import masked_url, unmasked
@@ -46,8 +46,8 @@ class Trial:
 class TrialOperations:
     """Sends test requests for the actor's project, with its secrets."""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
+    def __init__(self, context: OperationContext) -> None:
+        self.context = context
         self._in_flight = InFlightLimit(MOST, "test requests", retry_after=LONGEST / MOST)
 
     @needs(Permission.EDIT)
@@ -65,21 +65,21 @@ class TrialOperations:
                 hint="Save the job and trigger it",
             )
         require_own_secrets(actor, [job])
-        if self.tools.sender is None:
+        if self.context.sender is None:
             raise NotRunning("this process sends no webhooks")
         self._in_flight.enter(actor.project)
         try:
-            return await self._send(actor, job, job.target, self.tools.sender)
+            return await self._send(actor, job, job.target, self.context.sender)
         finally:
             self._in_flight.leave(actor.project)
 
     async def _send(self, actor: Actor, job: Job, target: Http, sender: Executor) -> Trial:
-        clock = self.tools.clock
-        own = replace(job, id=new_id(clock.now(), self.tools.random), project=actor.project)
-        await self.tools.limiter.check_runs(actor, 1, own.payload)
-        await self.tools.jobs.admit([own])
+        clock = self.context.clock
+        own = replace(job, id=new_id(clock.now(), self.context.random), project=actor.project)
+        await self.context.limiter.check_runs(actor, 1, own.payload)
+        await self.context.jobs.admit([own])
         after = {"method": target.method, "url": masked_url(target.url)}
-        await self.tools.auditor.record(actor, "job.try", "jobs", None, after)
+        await self.context.auditor.record(actor, "job.try", "jobs", None, after)
         began = clock.monotonic()
         try:
             # Around the line for a place at the host, too, which no timeout of a job counts.
@@ -91,8 +91,8 @@ class TrialOperations:
 
     async def close(self) -> None:
         """Hang up."""
-        if self.tools.sender is not None:
-            await self.tools.sender.close()
+        if self.context.sender is not None:
+            await self.context.sender.close()
 
 
 def _claim(job: Job, now: int) -> Claim:

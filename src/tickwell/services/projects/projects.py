@@ -25,7 +25,7 @@ from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.projects.platform import DEFAULT, PLATFORM, check_project_name
 from tickwell.services.secrets.secret import KIND as SECRET
 from tickwell.services.time import Time
-from tickwell.services.ttl_cache import Recall
+from tickwell.services.ttl_cache import TtlCache
 
 RETENTION_KIND = "retention"
 
@@ -37,7 +37,7 @@ class Retentions:
         self._store = store
         self._clock = clock
         self._audit = audit
-        self._known: Recall[str, Retention] = Recall(clock)
+        self._known: TtlCache[str, Retention] = TtlCache(clock)
 
     @needs(Permission.READ)
     async def get(self, actor: Actor) -> Retention:
@@ -112,8 +112,8 @@ class Projects:
         self._directory = directory
         self._jobs = jobs
         self._audit = audit
-        self._names: Recall[str, Sequence[str]] = Recall(clock)
-        self._deleted: Recall[str, bool] = Recall(clock)
+        self._names: TtlCache[str, Sequence[str]] = TtlCache(clock)
+        self._deleted: TtlCache[str, bool] = TtlCache(clock)
 
     @needs(Permission.PLATFORM)
     async def create(

@@ -14,7 +14,7 @@ from tickwell.services.secrets.envelope import unseal
 from tickwell.services.secrets.hosts import allows, refusal
 from tickwell.services.secrets.secret import KIND, binding
 from tickwell.services.time import Time
-from tickwell.services.ttl_cache import Recall
+from tickwell.services.ttl_cache import TtlCache
 
 
 class StoredSecrets:
@@ -26,12 +26,12 @@ class StoredSecrets:
         #: Called when the first secret is needed: most processes need none.
         self._load = load
         self._keyring: Keyring | None = None
-        self._recall: Recall[tuple[str, str], Record | None] = Recall(clock)
+        self._cache: TtlCache[tuple[str, str], Record | None] = TtlCache(clock)
 
     async def get(self, project: str, names: Mapping[str, Collection[str]]) -> Mapping[str, str]:
         found = {}
         for name, hosts in names.items():
-            record = await self._recall.get((project, name), partial(self._read, project, name))
+            record = await self._cache.get((project, name), partial(self._read, project, name))
             if record is not None:
                 _require_allowed(record, hosts)
                 found[name] = self._open(project, record)

@@ -16,7 +16,7 @@ from tickwell.domain.policy import DAY, Retention
 from tickwell.domain.trigger.work import tried_before
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import HistoryStore, RecordStore
-from tickwell.services.cooperative import paced
+from tickwell.services.cooperative import cooperatively
 
 #: Old versions that one call to the store reads; their keys end in the number.
 _BATCH = 1000
@@ -68,7 +68,7 @@ async def _end(entry: Entry) -> int | None:
     if left > FORESEEN:
         return None
     last = cursor.after
-    async for fire in paced(islice(trigger.between(cursor.after, NEVER), left)):
+    async for fire in cooperatively(islice(trigger.between(cursor.after, NEVER), left)):
         last = fire
     return last
 

@@ -14,7 +14,7 @@ from tickwell.domain.job import Entry, JobState
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
-from tickwell.services.cooperative import paced
+from tickwell.services.cooperative import cooperatively
 from tickwell.services.slots.retention_edge import Span, pruned_before, purged_fire_times, spans
 from tickwell.services.time import Time
 
@@ -235,7 +235,9 @@ class Slots:
         items: list[Slot] = []
         for span in versions:
             reader = SlotReader(entry, span, known, now)
-            items += [slot async for slot in paced(reader.slots(*span.within(since, known.until)))]
+            items += [
+                slot async for slot in cooperatively(reader.slots(*span.within(since, known.until)))
+            ]
         items += reader.strays({slot.fire_time for slot in items})
         items = await self._checked(entry, versions, _once(items), now)
         if len(items) > LIMIT:
@@ -307,7 +309,7 @@ async def _cut(versions: list[Span], since: int, until: int) -> int | None:
         if span.job.trigger.follows_finish:
             continue
         found = islice(span.job.trigger.slots(after, end), LIMIT + 1)
-        times += [instant async for instant, _ in paced(found)]
+        times += [instant async for instant, _ in cooperatively(found)]
         if len(times) > LIMIT:
             return sorted(times)[LIMIT]
     return None

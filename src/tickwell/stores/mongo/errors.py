@@ -95,18 +95,19 @@ def translate(error: BaseException, where: str) -> StoreError:
         return _away(error, where)
     if isinstance(error, BSONError):
         return StoreCorrupt(f"a document in {where} cannot be read; restore a backup ({error})")
-    return StoreError(f"{where} did not do what was asked: {_said(error)}")
+    return StoreError(f"{where} did not do what was asked: {_driver_message(error)}")
 
 
 def _refusal(error: BaseException, codes: set[int], where: str) -> str | None:
     if NO_RIGHT in codes:
-        return f"refuses: {_said(error)}; grant this user readWrite on the database"
+        return f"refuses: {_driver_message(error)}; grant this user readWrite on the database"
     if isinstance(error, DocumentTooLarge):
         return _SMALLER
     if isinstance(error, ConfigurationError) and where.startswith("mongodb+srv:"):
         return (
-            f"cannot be used ({_said(error).rstrip('.')}); mongodb+srv:// names a domain whose SRV"
-            " records list the servers, mongodb://host:27017 names the servers themselves"
+            f"cannot be used ({_driver_message(error).rstrip('.')});"
+            " mongodb+srv:// names a domain whose SRV records list the servers,"
+            " mongodb://host:27017 names the servers themselves"
         )
     return tls_fault(error, "tlsCAFile", "tls=false")
 
@@ -122,13 +123,15 @@ def _away(error: BaseException, where: str) -> StoreUnavailable:
     if isinstance(error, NetworkTimeout):
         return StoreUnavailable(f"{where} does not answer in time; check the server and the way")
     if isinstance(error, ServerSelectionTimeoutError) and "replica set" in str(error).lower():
-        return StoreUnavailable(f"{where} has no primary ({_said(error)}); wait for an election")
+        return StoreUnavailable(
+            f"{where} has no primary ({_driver_message(error)}); wait for an election"
+        )
     return StoreUnavailable(
-        f"{where} does not answer ({_said(error)}); check that it runs and can be reached"
+        f"{where} does not answer ({_driver_message(error)}); check that it runs and can be reached"
     )
 
 
-def _said(error: BaseException) -> str:
+def _driver_message(error: BaseException) -> str:
     """The first sentence, without the description of the topology."""
     if isinstance(error, BulkWriteError):
         first = [

@@ -69,7 +69,7 @@ def code_of(error: BaseException) -> int:
     return code if isinstance(code, int) else 0
 
 
-def said(error: BaseException) -> str:
+def driver_message(error: BaseException) -> str:
     """The server's sentence."""
     return str(error.args[-1] if isinstance(error, MySQLError) and error.args else error)
 
@@ -97,27 +97,30 @@ def translate(error: BaseException, where: str) -> StoreError:
         return known[0](f"{where} {known[1]}")
     if refusal := _refusal(error, code):
         return StoreRefused(f"{where} {refusal}")
-    if code in _FULL or "No space left" in said(error):
+    if code in _FULL or "No space left" in driver_message(error):
         return StoreFull(f"no space is left for {where}; free some, and work goes on by itself")
     if code in _CORRUPT:
         return _corrupt(error, where)
     if code in _AGAIN or code in _AWAY or code in _CLIENT or not code:
         return _away(error, where)
-    return StoreError(f"{where} did not do what was asked: {said(error)}")
+    return StoreError(f"{where} did not do what was asked: {driver_message(error)}")
 
 
 def _refusal(error: BaseException, code: int) -> str | None:
     if code in _NO_RIGHT:
-        return f"refuses: {said(error)}; {_remedy(said(error))}"
+        return f"refuses: {driver_message(error)}; {_remedy(driver_message(error))}"
     return tls_fault(error, "ssl_ca", "ssl=false")
 
 
 def _corrupt(error: BaseException, where: str) -> StoreCorrupt:
     if code_of(error) == _NO_INDEX:
         return StoreCorrupt(
-            f"{where} has lost an index ({said(error)}); tickwell doctor says how it is made again"
+            f"{where} has lost an index ({driver_message(error)});"
+            " tickwell doctor says how to create it again"
         )
-    return StoreCorrupt(f"the tables of {where} are damaged; restore a backup ({said(error)})")
+    return StoreCorrupt(
+        f"the tables of {where} are damaged; restore a backup ({driver_message(error)})"
+    )
 
 
 def _remedy(words: str) -> str:
@@ -131,5 +134,5 @@ def _away(error: BaseException, where: str) -> StoreUnavailable:
     if isinstance(error, TimeoutError):
         return StoreUnavailable(f"{where} does not answer in time; check the server and the way")
     return StoreUnavailable(
-        f"{where} does not answer ({said(error)}); check that it runs and can be reached"
+        f"{where} does not answer ({driver_message(error)}); check that it runs and can be reached"
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from asyncmy.errors import MySQLError
 
 from tickwell.errors import StoreRefused
-from tickwell.stores.mysql.errors import RIGHTS, code_of, said
+from tickwell.stores.mysql.errors import RIGHTS, code_of, driver_message
 from tickwell.stores.mysql.session import Session
 from tickwell.stores.mysql.url import Location
 from tickwell.stores.sql.statements import TABLES
@@ -127,7 +127,7 @@ async def refusal(
     [(account,)] = await session.query("SELECT CURRENT_USER()")
     user, _, host = account.rpartition("@")
     return StoreRefused(
-        f"{location.name} refuses: {said(error)}; as its owner: GRANT {rights} ON"
+        f"{location.name} refuses: {driver_message(error)}; as its owner: GRANT {rights} ON"
         f" `{location.database}`.* TO '{user}'@'{host}'"
     )
 

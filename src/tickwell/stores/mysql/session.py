@@ -68,8 +68,8 @@ class Session:
         found = await self.rows("standing_reports", held, heads)
         ids = {id for (id,) in found}
         if ids:
-            standing = [row for row in rows if row[0] in ids]
-            await self.run("finish", standing, list(ids))
+            running_rows = [row for row in rows if row[0] in ids]
+            await self.run("finish", running_rows, list(ids))
         return found
 
     async def query(self, text: str, *parameters: Any) -> list[Any]:

@@ -16,10 +16,10 @@ from tickwell.stores.event_wait import rest
 from tickwell.stores.postgres.connection import Connection, Hosts
 from tickwell.stores.postgres.errors import (
     DRIVER,
+    driver_message,
     is_hung_up,
     is_pooler,
     is_undone,
-    said,
     translate,
 )
 from tickwell.stores.postgres.server import quoted
@@ -93,15 +93,15 @@ class Database:
         user = quoted(location.user) if location.user else "this user"
         database = quoted(location.database) if location.database else "this database"
         return StoreRefused(
-            f"{location.name} refuses: {said(error)}; as its owner: GRANT CONNECT ON DATABASE"
-            f" {database} TO {user}"
+            f"{location.name} refuses: {driver_message(error)};"
+            f" as its owner: GRANT CONNECT ON DATABASE {database} TO {user}"
         )
 
     def _mistrusted(self, error: BaseException) -> StoreUnavailable:
         """Since TLS 1.3 a certificate of ours is looked at when we are through with ours."""
         return StoreUnavailable(
-            f"{self.location.name} ended the connection as it began ({said(error)}); TLS may have"
-            " been refused: check that the server trusts the certificate that sslcert names"
+            f"{self.location.name} closed the new connection ({driver_message(error)});"
+            " TLS may have been refused: check that the server trusts the certificate of sslcert"
         )
 
     async def close(self) -> None:

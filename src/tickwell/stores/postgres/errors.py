@@ -72,7 +72,7 @@ def code_of(error: BaseException) -> str:
     return str(getattr(error, "sqlstate", None) or "")
 
 
-def said(error: BaseException) -> str:
+def driver_message(error: BaseException) -> str:
     """The first sentence of the server or the driver, without details and hints."""
     return str(getattr(error, "message", None) or error).partition("\n")[0]
 
@@ -110,7 +110,9 @@ def translate(error: BaseException, where: str) -> StoreError:
     """The same in our tree of errors; the caller keeps the cause."""
     code = code_of(error)
     if code == "08P01":
-        code = next((meant for words, meant in _POOLED.items() if words in said(error)), code)
+        code = next(
+            (meant for words, meant in _POOLED.items() if words in driver_message(error)), code
+        )
     known = _KNOWN.get(code)
     if known is not None:
         return known[0](f"{where} {known[1]}")
@@ -120,24 +122,29 @@ def translate(error: BaseException, where: str) -> StoreError:
     if code == "53100":
         return StoreFull(f"no space is left for {where}; free some, and work goes on by itself")
     if code in _CORRUPT:
-        return StoreCorrupt(f"the tables of {where} are damaged; restore a backup ({said(error)})")
+        return StoreCorrupt(
+            f"the tables of {where} are damaged; restore a backup ({driver_message(error)})"
+        )
     if code in _AGAIN or code[:2] in {"08", "53", "57", "58"} or not code:
         return _away(error, where)
-    return StoreError(f"{where} did not do what was asked: {said(error)}")
+    return StoreError(f"{where} did not do what was asked: {driver_message(error)}")
 
 
 def _refusal(error: BaseException, code: str) -> str | None:
     """What would be wrong at every further try, in the server's or the driver's words."""
     if code == "42501":
-        return f"refuses: {said(error)}; tickwell doctor names the GRANT that helps"
+        return f"refuses: {driver_message(error)}; tickwell doctor names the GRANT that helps"
     if code in {"42P07", "42710"}:
-        return f"has something of a name of ours ({said(error)}); name another schema with ?schema="
+        return (
+            f"has another table or type under a name of Tickwell's ({driver_message(error)});"
+            " name another schema with ?schema="
+        )
     return _wrong_url(error)
 
 
 def _wrong_url(error: BaseException) -> str | None:
     if isinstance(error, asyncpg.ClientConfigurationError):
-        return f"cannot be reached as the URL says: {said(error)}; correct the URL"
+        return f"cannot be reached as the URL says: {driver_message(error)}; correct the URL"
     if isinstance(error, SSLCertVerificationError):
         return unaccepted(error.verify_message, "sslrootcert")
     # The kinds below it are of a connection, which some server ended.
@@ -168,10 +175,10 @@ def _away(error: BaseException, where: str) -> StoreUnavailable:
         )
     if isinstance(error, SSLError):
         return StoreUnavailable(
-            f"{where} cannot be talked to over TLS ({error.reason or said(error)}); check the"
+            f"{where} refuses TLS ({error.reason or driver_message(error)}); check the"
             " server's certificate and the ssl options of the URL"
         )
-    why = said(error) or type(error).__name__
+    why = driver_message(error) or type(error).__name__
     return StoreUnavailable(
         f"{where} does not answer ({why}); check that it runs and can be reached"
     )

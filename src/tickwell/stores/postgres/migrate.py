@@ -11,7 +11,7 @@ import asyncpg
 
 from tickwell.errors import SchemaTooNew, StoreRefused
 from tickwell.ports.records import Flaw
-from tickwell.stores.postgres.errors import said
+from tickwell.stores.postgres.errors import driver_message
 from tickwell.stores.postgres.server import check, check_rights
 from tickwell.stores.postgres.session import Session, in_schema
 from tickwell.stores.postgres.url import Location
@@ -109,7 +109,7 @@ async def _apply(session: Session, location: Location, done: int) -> None:
     except asyncpg.InsufficientPrivilegeError as error:
         raise StoreRefused(
             f"{location.name} is of an older version, and this user may not change it"
-            f" ({said(error)}); let its owner run: tickwell store migrate"
+            f" ({driver_message(error)}); let its owner run: tickwell store migrate"
         ) from error
     if done < len(STEPS):
         await _note(session, location)

@@ -17,7 +17,7 @@ from tickwell.stores.bell import Bell as AnyBell
 from tickwell.stores.event_wait import comes
 from tickwell.stores.notification_status import NotificationStatus
 from tickwell.stores.postgres.database import Database
-from tickwell.stores.postgres.errors import DRIVER, said
+from tickwell.stores.postgres.errors import DRIVER, driver_message
 
 #: How often loops are woken when nothing can be heard, and how long until listening is tried again.
 POLL = 1.0
@@ -93,7 +93,7 @@ class Ear:
             try:
                 await self._connect()
             except DRIVER as error:
-                why = said(error) or "no answer in time"
+                why = driver_message(error) or "no answer in time"
             else:
                 self._hearing.is_back(self.database.location.name)
                 return True

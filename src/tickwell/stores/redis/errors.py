@@ -21,19 +21,19 @@ DRIVER = (exceptions.RedisError, OSError, TimeoutError)
 _REFUSED = {
     "NOAUTH": "wants a password; put it into the URL: redis://:password@host:6379/0",
     "WRONGPASS": "does not accept the password; check user and password in the URL",
-    "NOPERM": "refuses: {said}; grant this user the commands and keys of Tickwell",
+    "NOPERM": "refuses: {driver_message}; grant this user the commands and keys of Tickwell",
     "READONLY": "is a read-only replica; name the primary server",
     "MOVED": "is a node of a cluster; name a server that is none: all keys are in one slot",
     "WRONGTYPE": "holds a key of somebody else's under our name; set another ?prefix=",
-    "DENIED": "refuses: {said}",
+    "DENIED": "refuses: {driver_message}",
     "DB": "has no database of this number; name another in the URL",
 }
 _UNAVAILABLE = {
     "LOADING": "is reading its data after a start; try again",
     "BUSY": "is busy with a script; try again",
     "MASTERDOWN": "has lost its primary; try again",
-    "MISCONF": "cannot write to its disk and so takes nothing; free some space there ({said})",
-    "NOREPLICAS": "has too few replicas to write; try again ({said})",
+    "MISCONF": "cannot write to its disk; free some space there ({driver_message})",
+    "NOREPLICAS": "has too few replicas to write; try again ({driver_message})",
     "UNKILLABLE": "is busy with a script; try again",
 }
 _FULL = (
@@ -47,7 +47,7 @@ _KNOWN: dict[str, tuple[type[StoreError], str]] = {
 }
 
 
-def said(error: BaseException) -> str:
+def driver_message(error: BaseException) -> str:
     """The server's message, in one line."""
     return " ".join(str(error).split())
 
@@ -81,14 +81,16 @@ def translate(error: BaseException, where: str) -> StoreError:
         return lost(where)
     if word in _KNOWN:
         kind, words = _KNOWN[word]
-        return kind(f"{where} {words.format(said=said(error))}")
+        return kind(f"{where} {words.format(driver_message=driver_message(error))}")
     if fault := tls_fault(error, "ssl_ca_certs", "redis://"):
         return StoreRefused(f"{where} {fault}")
     if isinstance(error, exceptions.ConnectionError | exceptions.TimeoutError | OSError):
         return _away(error, where)
     if "Bad data format" in str(error):
-        return StoreCorrupt(f"a row of {where} is damaged; restore a backup ({said(error)})")
-    return StoreError(f"{where} did not do what was asked: {said(error)}")
+        return StoreCorrupt(
+            f"a row of {where} is damaged; restore a backup ({driver_message(error)})"
+        )
+    return StoreError(f"{where} did not do what was asked: {driver_message(error)}")
 
 
 def lost(where: str) -> StoreLost:
@@ -107,5 +109,5 @@ def _away(error: BaseException, where: str) -> StoreUnavailable:
             f"{where} does not answer in time; check the server and the way{tls}"
         )
     return StoreUnavailable(
-        f"{where} does not answer ({said(error)}); check that it runs and can be reached"
+        f"{where} does not answer ({driver_message(error)}); check that it runs and can be reached"
     )

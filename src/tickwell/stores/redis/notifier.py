@@ -15,7 +15,7 @@ from tickwell.stores.bell import Bell as AnyBell
 from tickwell.stores.event_wait import comes
 from tickwell.stores.notification_status import NotificationStatus
 from tickwell.stores.redis.connection import Command, connect
-from tickwell.stores.redis.errors import DRIVER, said
+from tickwell.stores.redis.errors import DRIVER, driver_message
 from tickwell.stores.redis.url import Location
 
 #: Seconds between polls while not subscribed, and until the next try to subscribe.
@@ -102,7 +102,7 @@ class Ear:
         except DRIVER as error:
             await self._disconnect()
             self._retry_at = loop.time() + RETRY
-            self._hearing.is_lost(self.location.name, said(error) or "no answer in time")
+            self._hearing.is_lost(self.location.name, driver_message(error) or "no answer in time")
             return False
         self._hearing.is_back(self.location.name)
         return True

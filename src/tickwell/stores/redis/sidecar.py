@@ -29,7 +29,7 @@ TIMEOUT = 1.0
 
 
 class RedisNotifier:
-    """`ports.notifier.Notifier` and `ports.notifier.Turn`, for all processes on one store."""
+    """`Notifier` and `PlannerLease` of the ports, for all processes on one store."""
 
     def __init__(self, url: str, store: str, lease: float) -> None:
         self.location = parse(url, field="notify")

@@ -35,7 +35,7 @@ _BY_COUNT = frozenset({Condition.FAILING, Condition.SKIPPED})
 async def alerts(request: Request, visitor: Visitor = visit(Permission.READ)) -> HTMLResponse:
     """What fires first; then rules, silences and history."""
     found, actor = visitor.operations.alerts, visitor.actor
-    standing = await found.list(actor)
+    active = await found.list(actor)
     rules = await found.rules(actor)
     silences = await found.silences(actor)
     jobs = [each.job for each in rules] + [each.job for each in silences]
@@ -43,7 +43,7 @@ async def alerts(request: Request, visitor: Visitor = visit(Permission.READ)) ->
         request,
         visitor,
         "alerts.html",
-        standing=standing,
+        active=active,
         rules=rules,
         words={rule.id: rule.words for rule in rules},
         silences=silences,

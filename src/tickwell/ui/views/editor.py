@@ -23,7 +23,7 @@ from tickwell.ui.formatting import lines_between
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.visitor import Visitor, visit
-from tickwell.web.cancel_on_disconnect import unless_hung_up
+from tickwell.web.cancel_on_disconnect import cancel_on_disconnect
 
 _OVERTAKEN = (
     "Version {} was saved by someone else in the meantime; your changes are not saved yet. "
@@ -106,7 +106,7 @@ async def try_out(request: Request, visitor: Visitor = visit(Permission.EDIT)) -
     if job is not None:
         trial = visitor.operations.trials.send(visitor.actor, job, entry.job if entry else None)
         try:
-            found = await unless_hung_up(request, trial)
+            found = await cancel_on_disconnect(request, trial)
         except (InvalidInput, LimitReached) as error:
             untried = str(error)
             # A script of ours would not show what comes with another status.
@@ -197,9 +197,9 @@ async def _abilities(visitor: Visitor) -> set[str]:
 
 async def _secrets(visitor: Visitor) -> list[str]:
     """The names to choose from, for those who may list them."""
-    if visitor.context.administration is None or not visitor.may(Permission.ADMINISTER):
+    if visitor.context.admin is None or not visitor.may(Permission.ADMINISTER):
         return []
-    found = await visitor.administration.secrets.list(visitor.actor)
+    found = await visitor.admin.secrets.list(visitor.actor)
     return [each.name for each in found]
 
 

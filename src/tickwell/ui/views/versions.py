@@ -83,6 +83,6 @@ def _steps(found: Sequence[Job]) -> list[Step]:
 
 async def _audit(visitor: Visitor, id: str) -> Sequence[Entry] | None:
     """Who did what, for whoever may know it."""
-    if visitor.context.administration is None or not visitor.may(Permission.ADMINISTER):
+    if visitor.context.admin is None or not visitor.may(Permission.ADMINISTER):
         return None
-    return await visitor.administration.audit.about(visitor.actor, f"job/{id}")
+    return await visitor.admin.audit.about(visitor.actor, f"job/{id}")

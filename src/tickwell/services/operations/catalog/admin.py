@@ -21,7 +21,7 @@ from tickwell.services.audit.entry import Entry
 from tickwell.services.documents import instant_text
 from tickwell.services.limits.quota import quota_from_document, quota_to_document
 from tickwell.services.operations.declaration import Call, Document, Group
-from tickwell.services.operations.records import administration as records
+from tickwell.services.operations.records import admin as records
 from tickwell.services.operations.records import service as service_records
 from tickwell.services.operations.records.job import Retention
 from tickwell.services.projects.platform import PLATFORM

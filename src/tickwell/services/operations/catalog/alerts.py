@@ -13,7 +13,7 @@ from tickwell.services.documents import (
     silence_document,
 )
 from tickwell.services.operations.declaration import Call, Document, Group
-from tickwell.services.operations.records import administration
+from tickwell.services.operations.records import admin
 from tickwell.services.operations.records import alerts as records
 
 GROUP = Group("alerts")
@@ -79,7 +79,7 @@ async def create_channel(call: Call, body: records.ChannelToMake) -> Document:
 @GROUP.delete(
     "/alerts/channels/{name}",
     Permission.ADMINISTER,
-    administration.Done,
+    admin.Done,
     audit="channel.delete",
     administers=True,
 )
@@ -138,7 +138,7 @@ async def create_alert_rule(call: Call, body: records.AlertRuleToMake) -> Docume
     return alert_rule_document(rule)
 
 
-@GROUP.delete("/alerts/rules/{id}", Permission.EDIT, administration.Done, audit="alert_rule.delete")
+@GROUP.delete("/alerts/rules/{id}", Permission.EDIT, admin.Done, audit="alert_rule.delete")
 async def delete_alert_rule(call: Call, id: str) -> Document:
     """Delete an alert rule; what it reported is resolved."""
     await call.use.alerts.delete_rule(call.actor, id)
@@ -171,7 +171,7 @@ async def create_silence(call: Call, body: records.SilenceToMake) -> Document:
 @GROUP.delete(
     "/alerts/silences/{id}",
     Permission.OPERATE,
-    administration.Done,
+    admin.Done,
     audit="alert_silence.delete",
 )
 async def delete_silence(call: Call, id: str) -> Document:

@@ -7,7 +7,7 @@ from tickwell.services.access.actor import Permission
 from tickwell.services.calendars.book import SharedCalendar
 from tickwell.services.documents import instant_text
 from tickwell.services.operations.declaration import Call, Document, Group
-from tickwell.services.operations.records import administration
+from tickwell.services.operations.records import admin
 from tickwell.services.operations.records import calendars as records
 
 GROUP = Group("calendars")
@@ -51,7 +51,7 @@ async def put_calendar(call: Call, name: str, body: records.CalendarToPut) -> Do
     }
 
 
-@GROUP.delete("/calendars/{name}", Permission.EDIT, administration.Done, audit="calendar.delete")
+@GROUP.delete("/calendars/{name}", Permission.EDIT, admin.Done, audit="calendar.delete")
 async def delete_calendar(call: Call, name: str) -> Document:
     """Delete a calendar; refused while a job uses it."""
     await call.use.calendars.delete(call.actor, name)

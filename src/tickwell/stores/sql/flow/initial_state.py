@@ -14,7 +14,7 @@ from tickwell.stores.sql.rows.codec import BLOCKED, JOB_GATE, NO_GATE, QUEUED, S
 K = TypeVar("K", int, str)
 
 #: State, waits, look_at, holds_job.
-Place = tuple[int, int, int, bool]
+RowState = tuple[int, int, int, bool]
 
 
 @dataclass(slots=True)
@@ -33,37 +33,37 @@ class Batch(Generic[K]):
     armed: int = 0
 
 
-def place(
+def row_states(
     batch: Batch[K], keys: Sequence[K], now: int, horizon: int, *, keyed: bool = False
-) -> list[Place] | None:
+) -> list[RowState] | None:
     """The places of a batch under these keys, and who holds its job's gate then.
 
     None: a concurrency gate, a count or another execution has to be looked at. Keyed: whoever asks
     looks at the concurrency gates of what is queued here.
     """
     holder = batch.held_by
-    places: list[Place] = []
+    states: list[RowState] = []
     for key, new in zip(keys, batch.executions, strict=True):
         run_at = new.run_at
         if new.gate is not None and not keyed:
             return None
         if run_at > now + horizon:
-            places.append((WAITING, NO_GATE, run_at, False))
+            states.append((WAITING, NO_GATE, run_at, False))
         elif new.overlap is Overlap.ALLOW:
-            places.append((QUEUED, NO_GATE, run_at, False))
+            states.append((QUEUED, NO_GATE, run_at, False))
         elif holder is None:
             holder = key
-            places.append((QUEUED, NO_GATE, run_at, True))
+            states.append((QUEUED, NO_GATE, run_at, True))
         elif run_at > now:
-            places.append((WAITING, JOB_GATE, run_at + horizon, False))
+            states.append((WAITING, JOB_GATE, run_at + horizon, False))
         elif new.overlap is Overlap.QUEUE_ALL:
-            places.append((BLOCKED, JOB_GATE, run_at, False))
+            states.append((BLOCKED, JOB_GATE, run_at, False))
         elif new.overlap is Overlap.SKIP and _ends_quietly(new):
-            places.append((SKIPPED, NO_GATE, 0, False))
+            states.append((SKIPPED, NO_GATE, 0, False))
         else:
             return None
     batch.holder = holder
-    return places
+    return states
 
 
 def may_arm(new: NewExecution, state: int | None, reason: str | None) -> bool:

@@ -18,8 +18,8 @@ from tickwell.stores.sql.session import Session
 #: Jobs that are looked at in one transaction, which holds them meanwhile.
 JOBS = 200
 #: When a job is to be looked at, and its id: the order in which one call looks at them.
-Place = tuple[int, str]
-FIRST: Place = (-1, FIRST_ID)
+ScanPosition = tuple[int, str]
+FIRST: ScanPosition = (-1, FIRST_ID)
 
 
 class SqlPruning(Part[D], ABC):
@@ -30,9 +30,9 @@ class SqlPruning(Part[D], ABC):
 
     async def prune(self, now: int, limit: int) -> int:
         database, pruned = self.database, 0
-        place: Place | None = FIRST
-        while pruned < limit and place is not None:
-            more, place = await self._prune_some(now, limit - pruned, place)
+        position: ScanPosition | None = FIRST
+        while pruned < limit and position is not None:
+            more, position = await self._prune_some(now, limit - pruned, position)
             pruned += more
         one = database.write_one
         pruned += await one(lambda session: session.run("old_skips", now, limit))
@@ -45,10 +45,12 @@ class SqlPruning(Part[D], ABC):
         await one(lambda session: session.run("prune_rates", now, limit))
         return pruned + await database.write(lambda session: drop_jobs(session, limit))
 
-    async def _prune_some(self, now: int, limit: int, place: Place) -> tuple[int, Place | None]:
+    async def _prune_some(
+        self, now: int, limit: int, position: ScanPosition
+    ) -> tuple[int, ScanPosition | None]:
         return await self.database.write(
             lambda session: prune_history(
-                session, self.cache, (now, limit), place, self.jobs_at_once
+                session, self.cache, (now, limit), position, self.jobs_at_once
             )
         )
 
@@ -58,11 +60,15 @@ class SqlPruning(Part[D], ABC):
 
 
 async def prune_history(
-    session: Session, cache: JobCache, bounds: tuple[int, int], place: Place, most_jobs: int
-) -> tuple[int, Place | None]:
+    session: Session,
+    cache: JobCache,
+    bounds: tuple[int, int],
+    position: ScanPosition,
+    most_jobs: int,
+) -> tuple[int, ScanPosition | None]:
     """Delete what is past retention of a few jobs; how much, and where to go on."""
     now, limit = bounds
-    rows = await session.rows("jobs_to_prune", now, most_jobs, *place)
+    rows = await session.rows("jobs_to_prune", now, most_jobs, *position)
     jobs = await definitions(session, cache, [(row[0], row[1]) for row in rows], now)
     pruned, done = 0, []
     for id, _, keep, _ in rows:

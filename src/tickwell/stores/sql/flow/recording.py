@@ -11,7 +11,7 @@ from tickwell.domain.execution import Kind, NewExecution, RangeSkip
 from tickwell.domain.job import Job
 from tickwell.domain.rate import is_rate
 from tickwell.stores.sql.flow.flow import Flow
-from tickwell.stores.sql.flow.initial_state import Batch, Place, expires_at, may_arm, place
+from tickwell.stores.sql.flow.initial_state import Batch, RowState, expires_at, may_arm, row_states
 from tickwell.stores.sql.flow.pieces import in_pieces
 from tickwell.stores.sql.rows.codec import (
     BLOCKED,
@@ -61,17 +61,17 @@ class Recorder:
         slow ones, whoever passes such a gate is slow as well.
         """
         known = await self._known(batches) if careful else {}
-        decided = list[tuple[Batch[str], list[Place] | None]]()
+        decided = list[tuple[Batch[str], list[RowState] | None]]()
         async for piece in in_pieces(batches):
-            decided += [(batch, self._places(batch, known)) for batch in piece]
-        slow_ones = slow_ones or any(places is None for _, places in decided)
-        placed: list[tuple[NewExecution, Place]] = []
-        for batch, places in decided:
-            batch.slow = places is None or (slow_ones and _passes_keys(batch))
-            if batch.slow or places is None:
+            decided += [(batch, self._row_states(batch, known)) for batch in piece]
+        slow_ones = slow_ones or any(states is None for _, states in decided)
+        placed: list[tuple[NewExecution, RowState]] = []
+        for batch, states in decided:
+            batch.slow = states is None or (slow_ones and _passes_keys(batch))
+            if batch.slow or states is None:
                 batch.holder = batch.held_by
             else:
-                placed += zip(batch.executions, places, strict=True)
+                placed += zip(batch.executions, states, strict=True)
         if order:
             turn = {id(new): number for number, new in enumerate(order)}
             placed.sort(key=lambda one: turn[id(one[0])])
@@ -85,21 +85,21 @@ class Recorder:
             if at[0] == SKIPPED:
                 self.flow.ended[new.job.project, SKIPPED] += 1
 
-    def _places(self, batch: Batch[str], known: dict[str, _Known]) -> list[Place] | None:
+    def _row_states(self, batch: Batch[str], known: dict[str, _Known]) -> list[RowState] | None:
         if any(is_rate(new.gate) for new in batch.executions):
             return None
         ids = [new.id for new in batch.executions]
         on_record = [new for new in batch.executions if new.id in known] if known else []
         if not all(may_arm(new, *known[new.id]) for new in on_record):
             return None
-        places = place(batch, ids, self.now, self.horizon, keyed=True)
-        if on_record and places and any(at[0] == SKIPPED for at in places):
+        states = row_states(batch, ids, self.now, self.horizon, keyed=True)
+        if on_record and states and any(at[0] == SKIPPED for at in states):
             return None
         batch.armed = len(on_record)
-        return places
+        return states
 
     async def _through_keys(
-        self, placed: list[tuple[NewExecution, Place]]
+        self, placed: list[tuple[NewExecution, RowState]]
     ) -> list[tuple[Any, ...]]:
         """The rows to be written: past their jobs' gates, queued or before their keys' gates."""
         held = self.flow.locks.held
@@ -161,7 +161,7 @@ def _passes_keys(batch: Batch[str]) -> bool:
     return any(new.gate is not None for new in batch.executions)
 
 
-def new_row(new: NewExecution, now: int, at: Place) -> tuple[Any, ...]:
+def new_row(new: NewExecution, now: int, at: RowState) -> tuple[Any, ...]:
     """The columns of `insert_new`, but for the last: whether it has a place in its key's gate."""
     job = new.job
     return (

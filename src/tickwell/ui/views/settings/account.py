@@ -33,5 +33,5 @@ async def set_password(
     """Set one's own password; all one's sessions end, this one too."""
     if visitor.user is None:
         raise NotFound("user", visitor.actor.name)
-    await visitor.administration.users.set_password(visitor.actor, visitor.user, current, new)
+    await visitor.admin.users.set_password(visitor.actor, visitor.user, current, new)
     return redirect_with_toast(request, "Password set; log in with it", "/login?next=/settings")

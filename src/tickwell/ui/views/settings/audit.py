@@ -28,7 +28,7 @@ async def audit(
     visitor: Visitor = visit(Permission.ADMINISTER),
 ) -> HTMLResponse:
     """Entries of the project, newest first; on request the whole chain is looked at."""
-    log, actor = visitor.administration.audit, visitor.actor
+    log, actor = visitor.admin.audit, visitor.actor
     scope = (actor.project, "audit")
     found = await log.list(actor, visitor.context.cursors.open(cursor, *scope), PAGE)
     return page(
@@ -51,7 +51,7 @@ async def platform_audit(
     visitor: Visitor = visit(Permission.PLATFORM),
 ) -> HTMLResponse:
     """The same about users, projects, queues and sessions."""
-    log, actor = visitor.administration.audit, visitor.actor
+    log, actor = visitor.admin.audit, visitor.actor
     scope = (PLATFORM, "audit")
     found = await log.list_platform(actor, visitor.context.cursors.open(cursor, *scope), PAGE)
     return page(

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
 from tickwell.services.access.actor import Permission
-from tickwell.services.callbacks.callback import Told
+from tickwell.services.callbacks.callback import CallbackEvent
 from tickwell.services.callbacks.callbacks import NewCallback
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
@@ -17,10 +17,10 @@ from tickwell.ui.visitor import Visitor, visit
 PATH = "/settings/callbacks"
 #: What each event is, in words.
 WORDS = {
-    Told.SUCCEEDED: "an execution succeeded",
-    Told.FAILED: "an attempt failed, whether or not another follows",
-    Told.DEAD: "an execution died",
-    Told.RECOVERED: "an execution succeeded after the previous one had died",
+    CallbackEvent.SUCCEEDED: "an execution succeeded",
+    CallbackEvent.FAILED: "an attempt failed, whether or not another follows",
+    CallbackEvent.DEAD: "an execution died",
+    CallbackEvent.RECOVERED: "an execution succeeded after the previous one had died",
 }
 
 router = APIRouter(include_in_schema=False)
@@ -39,12 +39,12 @@ async def create(
     request: Request,
     *,
     url: Annotated[str, Form(max_length=2048)],
-    events: Annotated[list[Told] | None, Form()] = None,
+    events: Annotated[list[CallbackEvent] | None, Form()] = None,
     job: Annotated[str, Form(max_length=255)] = "",
     visitor: Visitor = visit(Permission.ADMINISTER),
 ) -> HTMLResponse:
     """Tell an address of these events, of one job or of all."""
-    made = await visitor.administration.callbacks.create(
+    made = await visitor.admin.callbacks.create(
         visitor.actor, url, frozenset(events or ()), job or None
     )
     return await _page(request, visitor, made)
@@ -55,14 +55,14 @@ async def delete(
     request: Request, id: str, visitor: Visitor = visit(Permission.ADMINISTER)
 ) -> Response:
     """Tell it nothing more."""
-    await visitor.administration.callbacks.delete(visitor.actor, id)
+    await visitor.admin.callbacks.delete(visitor.actor, id)
     return redirect_with_toast(request, "Callback deleted", PATH)
 
 
 async def _page(
     request: Request, visitor: Visitor, made: NewCallback | None = None
 ) -> HTMLResponse:
-    found = await visitor.administration.callbacks.list(visitor.actor)
+    found = await visitor.admin.callbacks.list(visitor.actor)
     jobs = [each.job for each in found if each.job is not None]
     names = await visitor.operations.jobs.names(visitor.actor, jobs)
     return page(

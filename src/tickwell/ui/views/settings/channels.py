@@ -56,7 +56,7 @@ async def create(
     given = address.strip()
     is_url = kind not in {ChannelKind.PAGERDUTY, ChannelKind.EMAIL}
     severities: dict[str, Severity] = {"critical": "critical", "warning": "warning"}
-    made = await visitor.administration.channels.create(
+    made = await visitor.admin.channels.create(
         visitor.actor,
         name.strip(),
         kind,
@@ -86,7 +86,7 @@ async def delete(
     request: Request, name: str, visitor: Visitor = visit(Permission.ADMINISTER)
 ) -> Response:
     """Send it nothing more."""
-    await visitor.administration.channels.delete(visitor.actor, name)
+    await visitor.admin.channels.delete(visitor.actor, name)
     return redirect_with_toast(request, "Channel deleted", PATH)
 
 

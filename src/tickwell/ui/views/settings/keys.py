@@ -38,7 +38,7 @@ async def create(
     visitor: Visitor = visit(Permission.ADMINISTER),
 ) -> HTMLResponse:
     """Make a key, for ever or for a while."""
-    made = await visitor.administration.keys.create(
+    made = await visitor.admin.keys.create(
         visitor.actor,
         name,
         role,
@@ -57,7 +57,7 @@ async def rotate(
 ) -> HTMLResponse:
     """Make a key that takes over; the old one works on for a day, or as long as one says."""
     life = parse_duration(overlap, field="overlap") if overlap else OVERLAP
-    made = await visitor.administration.keys.rotate(visitor.actor, id, life)
+    made = await visitor.admin.keys.rotate(visitor.actor, id, life)
     return await _page(request, visitor, made)
 
 
@@ -66,12 +66,12 @@ async def revoke(
     request: Request, id: str, visitor: Visitor = visit(Permission.ADMINISTER)
 ) -> Response:
     """Take a key away; it is refused within seconds, everywhere."""
-    await visitor.administration.keys.revoke(visitor.actor, id)
+    await visitor.admin.keys.revoke(visitor.actor, id)
     return redirect_with_toast(request, "Key revoked", PATH)
 
 
 async def _page(request: Request, visitor: Visitor, made: NewKey | None = None) -> HTMLResponse:
-    found = await visitor.administration.keys.list(visitor.actor)
+    found = await visitor.admin.keys.list(visitor.actor)
     return page(
         request,
         visitor,

@@ -28,8 +28,8 @@ router = APIRouter(include_in_schema=False)
 @router.get("/settings/limits")
 async def limits(request: Request, visitor: Visitor = visit(Permission.READ)) -> HTMLResponse:
     """What the project may have; a platform admin changes it under Projects."""
-    found = await visitor.administration.limits.get(visitor.actor)
-    kept = await visitor.administration.retentions.get(visitor.actor)
+    found = await visitor.admin.limits.get(visitor.actor)
+    kept = await visitor.admin.retentions.get(visitor.actor)
     return page(
         request,
         visitor,

@@ -23,7 +23,7 @@ async def members(
     request: Request, visitor: Visitor = visit(Permission.ADMINISTER)
 ) -> HTMLResponse:
     """Who is what in the project."""
-    found = await visitor.administration.members.list(visitor.actor)
+    found = await visitor.admin.members.list(visitor.actor)
     return page(request, visitor, "settings/members.html", members=found, roles=tuple(Role))
 
 
@@ -35,7 +35,7 @@ async def put(
     visitor: Visitor = visit(Permission.ADMINISTER),
 ) -> Response:
     """Make somebody a member, or give a member another role."""
-    await visitor.administration.members.set(visitor.actor, name, role)
+    await visitor.admin.members.set(visitor.actor, name, role)
     return redirect_with_toast(request, f"{name} is {role.value} of {visitor.actor.project}", PATH)
 
 
@@ -44,5 +44,5 @@ async def remove(
     request: Request, name: Name, visitor: Visitor = visit(Permission.ADMINISTER)
 ) -> Response:
     """Take a member's rights in this project away."""
-    await visitor.administration.members.remove(visitor.actor, name)
+    await visitor.admin.members.remove(visitor.actor, name)
     return redirect_with_toast(request, f"Removed {name} from the project", PATH)

@@ -24,7 +24,7 @@ router = APIRouter(include_in_schema=False)
 @router.get(PATH)
 async def projects(request: Request, visitor: Visitor = visit(Permission.PLATFORM)) -> HTMLResponse:
     """All of them, by name."""
-    found = await visitor.administration.projects.list(visitor.actor)
+    found = await visitor.admin.projects.list(visitor.actor)
     return page(request, visitor, "settings/projects.html", projects=found)
 
 
@@ -38,7 +38,7 @@ async def create(
     visitor: Visitor = visit(Permission.PLATFORM),
 ) -> Response:
     """Make a project; whoever asks is its admin unless another is named."""
-    made = await visitor.administration.projects.create(
+    made = await visitor.admin.projects.create(
         visitor.actor, name, title=title, admin=admin or None
     )
     return redirect_with_toast(request, f"Created project {made.name}", f"{PATH}/{made.name}")
@@ -47,7 +47,7 @@ async def create(
 @router.post("/settings/rewrap")
 async def rewrap(request: Request, visitor: Visitor = visit(Permission.PLATFORM)) -> Response:
     """Put every secret and signing key under the current server key."""
-    moved = await visitor.administration.rewrapping.run(visitor.actor)
+    moved = await visitor.admin.rewrapping.run(visitor.actor)
     return redirect_with_toast(request, f"{moved:,} secrets re-encrypted", PATH)
 
 
@@ -56,9 +56,9 @@ async def project(
     request: Request, name: str, visitor: Visitor = visit(Permission.PLATFORM)
 ) -> HTMLResponse:
     """One project: its limits, a way in, a way out."""
-    administration, actor = visitor.administration, visitor.actor
-    found = await administration.projects.get(actor, name)
-    quota = await administration.limits.of(actor, name)
+    admin, actor = visitor.admin, visitor.actor
+    found = await admin.projects.get(actor, name)
+    quota = await admin.limits.of(actor, name)
     return page(
         request,
         visitor,
@@ -72,7 +72,7 @@ async def project(
 @router.get(f"{PATH}/{{name}}/export")
 async def export(name: str, visitor: Visitor = visit(Permission.PLATFORM)) -> JSONResponse:
     """Definitions, members, and the names of secrets, as a file."""
-    document = await visitor.administration.projects.export(visitor.actor, name)
+    document = await visitor.admin.projects.export(visitor.actor, name)
     headers = {"content-disposition": f'attachment; filename="{name}.json"'}
     return JSONResponse(document, headers=headers)
 
@@ -82,7 +82,7 @@ async def appoint(
     request: Request, name: str, user: Text, visitor: Visitor = visit(Permission.PLATFORM)
 ) -> Response:
     """Make a user an admin: the way in when its last one is gone."""
-    await visitor.administration.projects.appoint(visitor.actor, name, user)
+    await visitor.admin.projects.appoint(visitor.actor, name, user)
     return redirect_with_toast(request, f"{user} is an admin of {name}", f"{PATH}/{name}")
 
 
@@ -93,8 +93,8 @@ async def set_limits(
     """Give it limits of its own."""
     form = await request.form()
     quota = quota_from_document({each: parse_integer(form.get(each), each) for each in LIMITS})
-    await visitor.administration.projects.get(visitor.actor, name)
-    await visitor.administration.limits.set(visitor.actor, name, quota)
+    await visitor.admin.projects.get(visitor.actor, name)
+    await visitor.admin.limits.set(visitor.actor, name, quota)
     return redirect_with_toast(request, f"Updated the limits of {name}", f"{PATH}/{name}")
 
 
@@ -103,5 +103,5 @@ async def delete(
     request: Request, name: str, visitor: Visitor = visit(Permission.PLATFORM)
 ) -> Response:
     """Take it away: its keys and members at once, its jobs, its secrets."""
-    await visitor.administration.projects.delete(visitor.actor, name)
+    await visitor.admin.projects.delete(visitor.actor, name)
     return redirect_with_toast(request, f"Deleted project {name}", PATH)

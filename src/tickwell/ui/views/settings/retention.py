@@ -28,5 +28,5 @@ async def set_retention(
 ) -> Response:
     """For jobs that are made from now on."""
     given = {"age": age.strip(), "count": parse_integer(count, "count"), "dead": dead.strip()}
-    await visitor.administration.retentions.set(visitor.actor, retention_from_document(given))
+    await visitor.admin.retentions.set(visitor.actor, retention_from_document(given))
     return redirect_with_toast(request, "Retention for new jobs updated", "/settings/limits")

@@ -27,12 +27,12 @@ async def secrets(
     request: Request, visitor: Visitor = visit(Permission.ADMINISTER)
 ) -> HTMLResponse:
     """What there is, by name."""
-    administration, actor = visitor.administration, visitor.actor
+    admin, actor = visitor.admin, visitor.actor
     return page(
         request,
         visitor,
         "settings/secrets.html",
-        secrets=await administration.secrets.list(actor),
+        secrets=await admin.secrets.list(actor),
         senders=await _senders(visitor),
         shortest=SHORTEST,
         longest=LONGEST,
@@ -48,7 +48,7 @@ async def put(
     visitor: Visitor = visit(Permission.ADMINISTER),
 ) -> Response:
     """Add a secret, or give it another value; without hosts, those that it has stay."""
-    secrets = visitor.administration.secrets
+    secrets = visitor.admin.secrets
     info = await secrets.set(visitor.actor, name, value, _several(hosts) or None)
     return redirect_with_toast(request, f"Set {info.name}, version {info.version}", PATH)
 
@@ -61,7 +61,7 @@ async def limit(
     visitor: Visitor = visit(Permission.ADMINISTER),
 ) -> Response:
     """Set the only hosts that a secret may be sent to; without any, it may go anywhere."""
-    secrets = visitor.administration.secrets
+    secrets = visitor.admin.secrets
     info = await secrets.set(visitor.actor, name, None, _several(hosts))
     return redirect_with_toast(
         request, f"{info.name} may be sent to {', '.join(info.hosts) or 'any host'}", PATH
@@ -73,13 +73,13 @@ async def delete(
     request: Request, name: Name, visitor: Visitor = visit(Permission.ADMINISTER)
 ) -> Response:
     """Take a secret away; attempts that name it fail from now on."""
-    await visitor.administration.secrets.delete(visitor.actor, name)
+    await visitor.admin.secrets.delete(visitor.actor, name)
     return redirect_with_toast(request, f"Deleted {name}", PATH)
 
 
 async def _senders(visitor: Visitor) -> dict[str, str]:
     """What the secrets of senders belong to, by name."""
-    callbacks = await visitor.administration.callbacks.list(visitor.actor)
+    callbacks = await visitor.admin.callbacks.list(visitor.actor)
     channels = await visitor.operations.alerts.channels(visitor.actor)
     names = {sender_name(CHANNEL, each.id): CHANNEL for each in channels}
     return names | {each.sender: CALLBACK for each in callbacks}

@@ -35,7 +35,7 @@ async def create(
     visitor: Visitor = visit(Permission.PLATFORM),
 ) -> Response:
     """Add a user; without a password they log in by a link, or through another issuer."""
-    made = await visitor.administration.users.create(
+    made = await visitor.admin.users.create(
         visitor.actor, name, password=password or None, platform=platform
     )
     return redirect_with_toast(request, f"Added {made.name}; now add them to a project", PATH)
@@ -51,9 +51,7 @@ async def change(
     visitor: Visitor = visit(Permission.PLATFORM),
 ) -> Response:
     """Make somebody a platform admin or not, able to log in or not; their sessions end."""
-    await visitor.administration.users.change(
-        visitor.actor, name, platform=platform, disabled=disabled
-    )
+    await visitor.admin.users.change(visitor.actor, name, platform=platform, disabled=disabled)
     return redirect_with_toast(request, f"Updated {name}", PATH)
 
 
@@ -62,7 +60,7 @@ async def remove(
     request: Request, name: Name, visitor: Visitor = visit(Permission.PLATFORM)
 ) -> Response:
     """Forget a user, in every project."""
-    await visitor.administration.users.remove(visitor.actor, name)
+    await visitor.admin.users.remove(visitor.actor, name)
     return redirect_with_toast(request, f"Removed {name}", PATH)
 
 
@@ -71,14 +69,14 @@ async def link(
     request: Request, name: Name, visitor: Visitor = visit(Permission.PLATFORM)
 ) -> HTMLResponse:
     """A link that logs this user in, once."""
-    token = await visitor.administration.users.link(visitor.actor, name)
+    token = await visitor.admin.users.link(visitor.actor, name)
     return await _page(request, visitor, name, login_address(request, token))
 
 
 async def _page(
     request: Request, visitor: Visitor, linked: str = "", address: str = ""
 ) -> HTMLResponse:
-    found = await visitor.administration.users.list(visitor.actor)
+    found = await visitor.admin.users.list(visitor.actor)
     return page(
         request, visitor, "settings/users.html", users=found, linked=linked, address=address
     )

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from tests.services.administration.test_users import add
+from tests.services.admin.test_users import add
 from tickwell.errors import Conflict
 from tickwell.services.access import directory
 from tickwell.services.access.actor import Role

@@ -42,7 +42,7 @@ async def test_a_key_that_is_revoked_hears_no_more(house, monkeypatch):
     shown = await house.key("a", Role.VIEWER)
     limits = RequestLimits(house.world.clock, without_key=0, with_key=1)
     context = house.world.context
-    context.authenticate = Authentication(house.administration, limits).authenticate
+    context.authenticate = Authentication(house.admin, limits).authenticate
     listener = Listener(house.world.app, shown)
     await listener.hear(b"stream.opened")
     feed = context.feed
@@ -52,7 +52,7 @@ async def test_a_key_that_is_revoked_hears_no_more(house, monkeypatch):
     admin = await house.key("a", Role.ADMIN)
     id = shown["authorization"].split("_")[1]
     assert (await house.http.delete(f"/keys/{id}", headers=admin)).status_code == 200
-    house.administration.key_check._recall.forget(id)  # seconds pass
+    house.admin.key_check._cache.forget(id)  # seconds pass
     feed.tell("a", "tickwell.test", "x", "canary")
     await listener.task
     assert all(b"canary" not in part.get("body", b"") for part in listener.sent)

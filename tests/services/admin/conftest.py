@@ -12,7 +12,7 @@ from tests.servers import schemas
 from tickwell.ports.store import Store
 from tickwell.services.access.actor import Actor, Permission, Role, permissions_of
 from tickwell.services.access.passwords import Passwords
-from tickwell.services.admin.admin import Administration
+from tickwell.services.admin.admin import AdminServices
 from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.keyring import Keyring, ServerKey
 from tickwell.stores.memory import MemoryStore
@@ -56,7 +56,7 @@ class Office:
         """What another process would have."""
         source = random.Random()
         jobs = Jobs(self.store, self.clock, source, lambda: None)
-        return Administration.over(
+        return AdminServices.over(
             self.store,
             self.clock,
             source,

@@ -16,7 +16,7 @@ async def test_a_token_makes_neither_a_token_nor_a_password(house):
             answer = await house.http.request(method, path, json=body, headers=headers)
             assert answer.status_code == 422, answer.text
             assert "requires a logged-in session" in answer.json()["detail"]
-    user = await house.administration.directory.read("root")
+    user = await house.admin.directory.read("root")
     assert user is not None
     assert user.password is None
     assert (await house.http.put("/session/password", json=PASSWORD, headers=session)).is_success
@@ -36,4 +36,4 @@ async def test_who_comes_from_another_issuer_gets_no_password_here(house):
     bob = {"name": "corp:bob", "password": PASSWORD["new"]}
     answer = await house.http.post("/users", json=bob, headers=root)
     assert answer.json()["errors"][0]["pointer"] == "/password"
-    assert await house.administration.directory.read("corp:bob") is None
+    assert await house.admin.directory.read("corp:bob") is None

@@ -20,7 +20,7 @@ from tickwell.ids import new_id
 from tickwell.ports.records import ClaimRequest, ExecutionFilter, JobFilter, Record
 from tickwell.services.access.actor import Role
 from tickwell.services.callbacks import relay as relaying
-from tickwell.services.callbacks.callback import PLACE, Told
+from tickwell.services.callbacks.callback import PROJECTS_KIND, CallbackEvent
 from tickwell.services.callbacks.relay import SWEEP, Relay
 from tickwell.services.every_record import every_record
 from tickwell.services.executions.executions import Executions
@@ -111,7 +111,7 @@ async def tell(scene, *events, relays=1):
 
 async def test_each_event_is_told_once_whoever_sees_it(scene):
     await scene.job()
-    callback = await create(scene, Told.SUCCEEDED, Told.DEAD)
+    callback = await create(scene, CallbackEvent.SUCCEEDED, CallbackEvent.DEAD)
     events = [await scene.end(OutcomeKind.SUCCEEDED), await scene.end(OutcomeKind.FAILED)]
     await tell(scene, *events, relays=4)
     await tell(scene, *events)
@@ -122,7 +122,7 @@ async def test_each_event_is_told_once_whoever_sees_it(scene):
 
 async def test_failed_attempts_dead_letters_and_recovery(scene):
     await scene.job(attempts=2)
-    callback = await create(scene, *Told)
+    callback = await create(scene, *CallbackEvent)
     events = [
         await scene.end(OutcomeKind.FAILED),
         await scene.end(OutcomeKind.TIMED_OUT, trigger=False),
@@ -137,7 +137,7 @@ async def test_failed_attempts_dead_letters_and_recovery(scene):
 
 async def test_a_dead_letter_that_is_revived_and_succeeds_has_recovered(scene):
     await scene.job(attempts=2)
-    callback = await create(scene, Told.DEAD, Told.RECOVERED)
+    callback = await create(scene, CallbackEvent.DEAD, CallbackEvent.RECOVERED)
     died = [
         await scene.end(OutcomeKind.FAILED),
         await scene.end(OutcomeKind.FAILED, trigger=False),
@@ -156,7 +156,7 @@ async def test_a_dead_letter_that_is_revived_and_succeeds_has_recovered(scene):
 
 async def test_a_retry_that_succeeds_is_no_recovery(scene):
     await scene.job(attempts=3)
-    callback = await create(scene, Told.RECOVERED)
+    callback = await create(scene, CallbackEvent.RECOVERED)
     first = await scene.end(OutcomeKind.LOST)
     scene.clock.instant += 60_000
     second = await scene.end(OutcomeKind.FAILED, trigger=False)
@@ -166,7 +166,7 @@ async def test_a_retry_that_succeeds_is_no_recovery(scene):
 
 async def test_recovery_is_seen_however_many_ran_since(scene):
     await scene.job()
-    callback = await create(scene, Told.RECOVERED)
+    callback = await create(scene, CallbackEvent.RECOVERED)
     await scene.end(OutcomeKind.FAILED)
     event = await scene.end(OutcomeKind.SUCCEEDED)
     for _ in range(11):
@@ -178,7 +178,7 @@ async def test_recovery_is_seen_however_many_ran_since(scene):
 async def test_of_one_job_only(scene):
     await scene.job()
     await scene.job("other")
-    callback = await create(scene, Told.SUCCEEDED, job="report")
+    callback = await create(scene, CallbackEvent.SUCCEEDED, job="report")
     await tell(scene, await scene.end(OutcomeKind.SUCCEEDED, "other"))
     assert await scene.told(callback) == []
     await tell(scene, await scene.end(OutcomeKind.SUCCEEDED))
@@ -190,7 +190,7 @@ async def test_what_nobody_told_is_told_within_two_minutes(scene):
     await scene.job()
     await scene.end(OutcomeKind.SUCCEEDED)
     scene.clock.instant += 1
-    callback = await create(scene, Told.SUCCEEDED, Told.DEAD)
+    callback = await create(scene, CallbackEvent.SUCCEEDED, CallbackEvent.DEAD)
     await scene.end(OutcomeKind.FAILED)
     relays = [scene.relay() for _ in range(3)]
     scene.clock.instant += int(SWEEP * 1000)
@@ -204,7 +204,7 @@ async def test_what_nobody_told_is_told_within_two_minutes(scene):
 
 async def test_of_callbacks_themselves_nothing_is_told(scene):
     await scene.job()
-    callback = await create(scene, *Told)
+    callback = await create(scene, *CallbackEvent)
     await tell(scene, await scene.end(OutcomeKind.SUCCEEDED))
     sender = (await scene.jobs.get("acme", callback.sender)).job
     assert sender.id == callback.id
@@ -214,14 +214,14 @@ async def test_of_callbacks_themselves_nothing_is_told(scene):
 async def test_a_job_is_not_taken_for_one_by_its_tag(scene):
     job = await scene.job()
     await scene.jobs.edit("acme", job.id, replace(job, tags=("callback",)))
-    callback = await create(scene, Told.DEAD)
+    callback = await create(scene, CallbackEvent.DEAD)
     await tell(scene, await scene.end(OutcomeKind.FAILED))
     assert await scene.told(callback) == ["dead"]
 
 
 @pytest.mark.parametrize("name", ["renamed", None])
 async def test_nothing_is_told_of_one_whatever_its_name(scene, name):
-    callback = await create(scene, *Told)
+    callback = await create(scene, *CallbackEvent)
     sender = (await scene.jobs.get("acme", callback.id)).job
     # A target that this worker can run, in place of a webhook.
     job = replace(sender, name=name or sender.name, tags=(), target=Call("x"))
@@ -235,7 +235,9 @@ async def test_nothing_is_told_of_one_whatever_its_name(scene, name):
 
 
 async def test_it_is_signed_with_a_key_that_is_shown_once(scene):
-    made = await scene.service.callbacks.create(scene.office.actor(), URL, frozenset({Told.DEAD}))
+    made = await scene.service.callbacks.create(
+        scene.office.actor(), URL, frozenset({CallbackEvent.DEAD})
+    )
     job = (await scene.jobs.get("acme", made.callback.sender)).job
     assert job.target.sign_with == (f"{{{{secret.{made.callback.sender}}}}}",)
     source = StoredSecrets(scene.store, scene.clock, lambda: scene.office.keyring)
@@ -246,7 +248,7 @@ async def test_it_is_signed_with_a_key_that_is_shown_once(scene):
 
 async def test_a_deleted_callback_is_told_nothing(scene):
     await scene.job()
-    callback = await create(scene, Told.SUCCEEDED)
+    callback = await create(scene, CallbackEvent.SUCCEEDED)
     event = await scene.end(OutcomeKind.SUCCEEDED)
     await scene.service.callbacks.delete(scene.office.actor(), callback.id)
     await tell(scene, event)
@@ -260,7 +262,7 @@ async def test_a_deleted_callback_is_told_nothing(scene):
 
 async def test_a_job_named_like_the_callback_is_left_alone(scene):
     await scene.job()
-    callback = await create(scene, Told.SUCCEEDED)
+    callback = await create(scene, CallbackEvent.SUCCEEDED)
     event = await scene.end(OutcomeKind.SUCCEEDED)
     actor, jobs = scene.office.actor(), scene.jobs
     await jobs.delete("acme", [callback.id])
@@ -283,19 +285,19 @@ async def test_bad_ones_change_nothing(scene, monkeypatch):
     with pytest.raises(InvalidInput):
         await callbacks.create(actor, URL, frozenset())
     with pytest.raises(InvalidJob, match=r"^url: "):
-        await callbacks.create(actor, "ftp://example.com", frozenset({Told.DEAD}))
+        await callbacks.create(actor, "ftp://example.com", frozenset({CallbackEvent.DEAD}))
     with pytest.raises(NotFound):
-        await callbacks.create(actor, URL, frozenset({Told.DEAD}), "none")
+        await callbacks.create(actor, URL, frozenset({CallbackEvent.DEAD}), "none")
     monkeypatch.setattr("tickwell.services.secrets.secrets.MOST", 0)
     with pytest.raises(InvalidInput, match="secrets at most"):
-        await callbacks.create(actor, URL, frozenset({Told.DEAD}))
+        await callbacks.create(actor, URL, frozenset({CallbackEvent.DEAD}))
     assert await callbacks.list(actor) == []
     assert (await scene.jobs.list(JobFilter(project="acme"))).items == []
     assert await scene.service.callbacks.list(scene.office.actor(Role.ADMIN, "other")) == []
 
 
 async def test_a_project_has_twenty_however_many_are_asked_for_at_once(scene):
-    made = [create(scene, Told.DEAD) for _ in range(30)]
+    made = [create(scene, CallbackEvent.DEAD) for _ in range(30)]
     came = await asyncio.gather(*made, return_exceptions=True)
     assert sum(isinstance(each, InvalidInput) for each in came) == 10
     assert len(await scene.service.callbacks.list(scene.office.actor())) == 20
@@ -307,11 +309,11 @@ async def test_a_callback_added_just_before_a_run_hears_of_it(scene):
     relay = scene.relay()
     relay.hear(await scene.end(OutcomeKind.SUCCEEDED))
     await relay.step()  # reads that there are no callbacks
-    first = await create(scene, Told.SUCCEEDED)
+    first = await create(scene, CallbackEvent.SUCCEEDED)
     relay.hear(await scene.end(OutcomeKind.SUCCEEDED))
     await relay.step()
     assert await scene.told(first) == ["succeeded"]
-    second = await create(scene, Told.SUCCEEDED)
+    second = await create(scene, CallbackEvent.SUCCEEDED)
     relay.hear(await scene.end(OutcomeKind.SUCCEEDED))
     await relay.step()
     assert await scene.told(second) == ["succeeded"]
@@ -320,9 +322,9 @@ async def test_a_callback_added_just_before_a_run_hears_of_it(scene):
 async def test_a_project_beyond_the_first_page_of_them_is_told(scene, monkeypatch):
     monkeypatch.setattr(relaying, "every_record", partial(every_record, page=2))
     for project in ("a", "aa", "ab"):
-        place = Record(kind=PLACE, project=PLATFORM, key=project, document={})
+        place = Record(kind=PROJECTS_KIND, project=PLATFORM, key=project, document={})
         await scene.store.put_record(place, scene.clock.instant)
     await scene.job()
-    callback = await create(scene, Told.SUCCEEDED)
+    callback = await create(scene, CallbackEvent.SUCCEEDED)
     await tell(scene, await scene.end(OutcomeKind.SUCCEEDED))
     assert await scene.told(callback) == ["succeeded"]

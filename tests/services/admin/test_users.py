@@ -1,6 +1,6 @@
 import pytest
 
-from tests.services.administration.conftest import TEN, together
+from tests.services.admin.conftest import TEN, together
 from tickwell.errors import (
     Conflict,
     Forbidden,

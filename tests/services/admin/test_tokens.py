@@ -9,7 +9,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
 
-from tests.services.administration.conftest import TEN
+from tests.services.admin.conftest import TEN
 from tickwell.errors import InvalidSetting, Unauthenticated
 from tickwell.services.access.actor import Role
 from tickwell.services.access.issuer import (

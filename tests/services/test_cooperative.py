@@ -3,11 +3,11 @@
 import asyncio
 
 from tickwell.services import cooperative as pacing
-from tickwell.services.cooperative import paced
+from tickwell.services.cooperative import cooperatively
 
 
 async def read(items, told):
-    async for _ in paced(items):
+    async for _ in cooperatively(items):
         told.append(1)
 
 

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from tests.services.administration.conftest import TEN
+from tests.services.admin.conftest import TEN
 from tickwell.errors import Forbidden, InvalidInput, InvalidSetting, NotFound, StoreCorrupt
 from tickwell.executors.http.request.values import Sealed, Unsendable
 from tickwell.services.access.actor import Role
@@ -180,7 +180,7 @@ async def test_a_key_that_is_revoked_while_it_is_used_stays_revoked(office, serv
     key = await service.keys.create(office.actor(), "ci", Role.VIEWER)
     changed = office.open(keyring=Keyring([NEWER, office.keyring.current]))
     remembered = await changed.key_check._read(key.key.id)
-    changed.key_check._recall.put(key.key.id, remembered)
+    changed.key_check._cache.put(key.key.id, remembered)
     await service.keys.revoke(office.actor(), key.key.id)
     assert await changed.key_check.find(key.token)  # for a moment
     assert await office.open().key_check.find(key.token) is None

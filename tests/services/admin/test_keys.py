@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.services.administration.conftest import TEN, together
+from tests.services.admin.conftest import TEN, together
 from tickwell.errors import Conflict, Forbidden, InvalidInput, NotFound
 from tickwell.services.access.actor import Permission, Role
 from tickwell.services.access.keys import KeyCheck

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.services.administration.conftest import TEN
+from tests.services.admin.conftest import TEN
 from tickwell.errors import InvalidSetting
 from tickwell.services.keyring import Keyring, ServerKey, source
 from tickwell.services.keyring.source import (

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.services.administration.conftest import TEN
+from tests.services.admin.conftest import TEN
 from tickwell.errors import Forbidden, InvalidInput
 from tickwell.services.access.actor import Role
 from tickwell.services.admin.admin_documents import entry_document

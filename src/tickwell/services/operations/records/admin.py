@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tickwell.services.access.actor import Permission, Role
-from tickwell.services.callbacks.callback import Told
+from tickwell.services.callbacks.callback import CallbackEvent
 from tickwell.services.operations.schema import Duration, Input, Instant, Json, Output, field
 
 
@@ -12,7 +12,7 @@ class Callback(Output):
 
     id: str
     url: str
-    events: list[Told]
+    events: list[CallbackEvent]
     job_id: str | None
     created_at: Instant
     created_by: str
@@ -34,7 +34,7 @@ class CallbackToMake(Input):
     """A callback to be made."""
 
     url: str = field(max_length=2048, example="https://example.com/told")
-    events: list[Told] = field(min_length=1)
+    events: list[CallbackEvent] = field(min_length=1)
     job: str | None = field(None, max_length=255)
 
 
