@@ -22,10 +22,12 @@ from bench.cases import (
     pages,
     pgqueuer,
     processes,
+    rates,
     scale,
     signals,
     start,
     steps,
+    travel,
     webhooks,
 )
 from bench.child import ChildFailed
@@ -58,6 +60,8 @@ LONG: dict[str, Callable[[Options], list[Figure]]] = {
     "api_load": api_load.measure,
     "signals": signals.measure,
     "steps": steps.measure,
+    "rates": rates.measure,
+    "travel": travel.measure,
 }
 
 

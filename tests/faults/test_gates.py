@@ -1,4 +1,4 @@
-"""Three processes before the same gates: never more than the limit, never idle while one waits."""
+"""Three processes before the same gates and rates: never above a limit, and all of it runs."""
 
 from tests.processes import journal
 from tests.processes.jobs import RUN_ALL, every, job, multiples, once
@@ -8,6 +8,9 @@ from tickwell.domain.gate import Concurrency, Overlap
 
 KEYED = 40
 NAP = 0.1
+RATED = 24
+#: Starts in any period, and its milliseconds; five periods for all that are rated.
+STARTS, PERIOD = 4, 400
 #: Seconds: whoever looked for permits only then would need many minutes for all of them.
 RARELY = {"poll": "30s"}
 
@@ -33,6 +36,18 @@ def most_at_once(spans):
     return most
 
 
+def recorded_starts(site, history, prefix):
+    """The start of each that ran, as the store has it: before its call, and not after."""
+    begun = {call.execution: call.at + call.slack for call in history.calls}
+    names = {row.id: row.job for row in history.rows}
+    starts = []
+    for execution in site.executions():
+        if names[execution.id].startswith(prefix):
+            assert execution.started_at <= begun[execution.id]
+            starts.append(execution.started_at)
+    return starts
+
+
 def test_gates_are_exact(site, processes):
     asked = wall_millis()
     orders = site.orders(settings=STEADY | RARELY)
@@ -54,6 +69,18 @@ def test_gates_are_exact(site, processes):
         )
         for number in range(KEYED)
     ]
+    rated = [
+        job(
+            f"rated-{number}",
+            "count",
+            once(first),
+            now,
+            misfire=RUN_ALL,
+            rate=f"{STARTS}/{PERIOD}ms",
+            rate_key="key",
+        )
+        for number in range(RATED)
+    ]
     lonely = [
         job(
             f"{overlap}-{number}",
@@ -67,9 +94,9 @@ def test_gates_are_exact(site, processes):
         for number in range(3)
         for overlap in (Overlap.SKIP, Overlap.QUEUE_ALL)
     ]
-    fires = {each.name: [first] for each in keyed}
+    fires = {each.name: [first] for each in (*keyed, *rated)}
     fires |= {each.name: multiples(200, first, last) for each in lonely}
-    site.add(*keyed, *lonely, fires=fires)
+    site.add(*keyed, *rated, *lonely, fires=fires)
     for _ in range(2):
         processes.begin(orders)
     for process in processes.children:
@@ -80,6 +107,10 @@ def test_gates_are_exact(site, processes):
     spans = intervals(site, "keyed-")
     assert len(spans) == KEYED
     assert most_at_once(spans) == 2
+    starts = sorted(recorded_starts(site, history, "rated-"))
+    assert len(starts) == RATED
+    apart = [later - start for start, later in zip(starts, starts[STARTS:], strict=False)]
+    assert min(apart) >= PERIOD
     for each in lonely:
         assert most_at_once(intervals(site, each.name)) == 1
     states = {row.state for row in history.rows if row.job.startswith("skip-")}

@@ -144,6 +144,15 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="rate by one clock",
+        flaw="a process whose clock is behind starts what another takes for permitted by now",
+        patch=stores.rate_by_one_clock,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory"
+            "::test_a_process_whose_clock_is_behind_starts_nothing_too_early"
+        ),
+    ),
+    Variant(
         name="rate of lost attempts unused",
         flaw="each crash lets one more start in the same period",
         patch=stores.rate_of_lost_unused,

@@ -140,6 +140,11 @@ def rate_by_admission(patches):
     )
 
 
+def rate_by_one_clock(patches):
+    """What is past by the clock of one process is forgotten at once."""
+    patches.setattr(rate, "CLOCKS_APART", 0)
+
+
 def rate_of_lost_unused(patches):
     """An attempt that was lost counts as one that never started."""
 

@@ -24,6 +24,10 @@ MOST_STARTS = 1_000
 #: Milliseconds of a period.
 SHORTEST_PERIOD, LONGEST_PERIOD = 100, 31 * 86_400_000
 
+#: Milliseconds by which the clocks of two processes may differ: each is behind the store's by a
+#: round trip at most. What one of them takes for over is still to come for another.
+CLOCKS_APART = 10_000
+
 _RATE = re.compile(r"([0-9]{1,9})\s*/\s*(\S+)")
 _UNIT = re.compile(r"[a-z]+")
 _PLACEHOLDER = re.compile(r"\{(\{)?\s*([^{}]*?)\s*\}(?(1)\})")
@@ -126,8 +130,13 @@ def left_after(free: Iterable[int], taken: int) -> list[int]:
 
 
 def with_returned(free: Iterable[int], at: int, now: int) -> list[int]:
-    """These instants with that of a permit that comes back; what is past says nothing."""
-    return sorted(each for each in (*free, at) if each > now)
+    """These instants with that of a permit that comes back; what is long past says nothing."""
+    return sorted(each for each in (*free, at) if each > long_past(now))
+
+
+def long_past(now: int) -> int:
+    """What is past for every process, whichever of them has this time."""
+    return max(now - CLOCKS_APART, 0)
 
 
 def permit_back_at(

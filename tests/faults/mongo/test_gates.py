@@ -1,4 +1,4 @@
-"""Three processes before the same gates: never more than the limit, never idle while one waits."""
+"""Three processes before the same gates and rates: never above a limit, and all of it runs."""
 
 from tests.faults import test_gates as on_any_store
 

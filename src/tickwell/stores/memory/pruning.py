@@ -6,6 +6,7 @@ from tickwell.domain.document import job_from_document
 from tickwell.domain.execution import ENDED, LIVE, Execution, State
 from tickwell.domain.job import JobState
 from tickwell.domain.policy import DAY, KEPT_VERSIONS
+from tickwell.domain.rate import long_past
 from tickwell.stores.memory.tables import Tables
 
 
@@ -48,8 +49,8 @@ class MemoryPruning:
 
     def _forget_rates(self, now: int) -> None:
         """Forget when permits were free again once all are: keys come from payloads."""
-        free = self.tables.key_free
-        for gate in [gate for gate, times in free.items() if not times or times[-1] <= now]:
+        free, edge = self.tables.key_free, long_past(now)
+        for gate in [gate for gate, times in free.items() if not times or times[-1] <= edge]:
             del free[gate]
 
     def _prune_skips(self, now: int, limit: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pymongo.errors import DuplicateKeyError
 
 from tickwell.domain.execution import State
-from tickwell.domain.rate import left_after, permit_from, with_returned
+from tickwell.domain.rate import left_after, long_past, permit_from, with_returned
 from tickwell.stores.mongo.codec import BLOCKED, QUEUED, WAITING
 from tickwell.stores.mongo.database import Database, Document
 
@@ -58,7 +58,7 @@ class RateGates:
 
     async def prune(self, now: int) -> None:
         """Forget gates of which every permit can be had again."""
-        await self.database.gates.delete_many({"holders": [], "until": {"$lte": now}})
+        await self.database.gates.delete_many({"holders": [], "until": {"$lte": long_past(now)}})
 
     async def _write(self, gate: str, found: Document | None, after: Document) -> bool:
         after["until"] = after["free"][-1] if after["free"] else 0

@@ -164,7 +164,8 @@ end
 
 -- Rates of which every permit can be had again.
 local function forget_rates()
-  local idle = redis.call('ZRANGE', P .. 'rates', '-inf', now, 'BYSCORE', 'LIMIT', 0, limit)
+  local edge = now - CLOCKS_APART
+  local idle = redis.call('ZRANGE', P .. 'rates', '-inf', edge, 'BYSCORE', 'LIMIT', 0, limit)
   for _, gate in ipairs(idle) do
     redis.call('UNLINK', P .. 'free:' .. gate)
   end

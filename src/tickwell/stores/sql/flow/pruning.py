@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tickwell.domain.policy import DAY
+from tickwell.domain.rate import long_past
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.flow.definitions import definitions
 from tickwell.stores.sql.flow.flow import Flow
@@ -42,7 +43,7 @@ class SqlPruning(Part[D], ABC):
         pruned += await one(lambda session: session.run("expired_records", now, limit))
         pruned += await one(lambda session: session.run("prune_workers", now - DAY, limit))
         await self.drop_gates(limit)
-        await one(lambda session: session.run("prune_rates", now, limit))
+        await one(lambda session: session.run("prune_rates", long_past(now), limit))
         return pruned + await database.write(lambda session: drop_jobs(session, limit))
 
     async def _prune_some(

@@ -104,6 +104,23 @@ class Rates(Topic):
         await scene.promote(minute(6))
         assert (await scene.claim_one(minute(6))).id == ids[1]
 
+    async def test_a_process_whose_clock_is_behind_starts_nothing_too_early(
+        self, scene: Scene, other: Scene
+    ) -> None:
+        job = await _job(scene, "2/1m")
+        await _runs(scene, job, 2)
+        for claim in await scene.claim(T0 + 2):
+            await _end(scene, claim, T0 + 2, T0 + 3)
+        await scene.run(a_request(job, minute(1) + 9), now=minute(1) + 9)
+        claim = await scene.claim_one(minute(1) + 9)
+        await _end(scene, claim, minute(1) + 9, minute(1) + 10)
+        # For the one that ended it the other permit has been back for a while.
+        [early] = await other.run(a_request(job, minute(1)), now=minute(1))
+        assert (await other.execution(early)).reason == Reason.RATE
+        await other.promote(minute(1) + 2)
+        queued = await other.execution(early)
+        assert (queued.state, queued.run_at) == (State.QUEUED, minute(1) + 2)
+
     async def test_a_recorded_start_gives_the_permit_back_before_the_end(
         self, scene: Scene
     ) -> None:

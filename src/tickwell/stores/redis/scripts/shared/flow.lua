@@ -134,8 +134,8 @@ end
 function permits.give_back_later(id, row, now)
   local gate, at = row[GATE], permits.back_at[id] or row[RUN_AT]
   local key = P .. 'free:' .. gate
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
-  if at > now then
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - CLOCKS_APART)
+  if at > now - CLOCKS_APART then
     redis.call('ZADD', key, at, redis.call('INCR', P .. 'free_number'))
     redis.call('ZADD', P .. 'rates', 'GT', at, gate)
   end

@@ -7,6 +7,8 @@ local FIRE = 0
 local SKIP, QUEUE_ONE, QUEUE_ALL, CANCEL_RUNNING, ALLOW = 0, 1, 2, 3, 4
 local JOB_GATE, KEY_GATE = 1, 2
 local NEVER, HEAD_START, MINUTE, DAY = 253402300799999, 10000, 60000, 86400000
+-- As domain/rate.py has it.
+local CLOCKS_APART = 10000
 local KEPT_VERSIONS = 100
 -- An execution, under its id in the hash "x".
 local PROJECT, JOB, VERSION, KIND, STATE, FIRE_TIME, RUN_AT, QUEUE, ABILITY, CREATED, PAYLOAD, KEY,
