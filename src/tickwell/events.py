@@ -11,6 +11,7 @@ from tickwell.clock import to_datetime
 from tickwell.domain import event as inner
 from tickwell.domain import execution
 from tickwell.domain.event import (
+    Cancelled,
     Idle,
     JobChanged,
     JobOver,
@@ -38,6 +39,7 @@ __all__ = [
     "AttemptsFenced",
     "AttemptsFinished",
     "AttemptsStarted",
+    "Cancelled",
     "Event",
     "FiresSkipped",
     "Idle",
@@ -220,6 +222,7 @@ Event = (
     | FiresSkipped
     | JobChanged
     | Revived
+    | Cancelled
     | ProcessEnded
     | ListenerFailed
 )

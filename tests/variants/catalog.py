@@ -582,6 +582,14 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="replaced fires uncounted",
+        flaw="after an outage the counter of skips misses those that a newer fire replaced",
+        patch=signals.replaced_fires_uncounted,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_promotion_tells_whose_place_a_newer_one_took"
+        ),
+    ),
+    Variant(
         name="secrets logged",
         flaw="whoever reads the log can log in",
         patch=logs.secrets_logged,

@@ -10,7 +10,7 @@ from tickwell.clock import Clock, StoreClock
 from tickwell.declared.hooks import Hooks
 from tickwell.declared.lifecycle import Lifecycle
 from tickwell.declared.owner_loop import Marshalled, OwnerLoop
-from tickwell.domain.event import Events, JobChanged, Revived, Triggered
+from tickwell.domain.event import Cancelled, Events, JobChanged, Revived, Triggered
 from tickwell.domain.execution import NewExecution
 from tickwell.domain.job import Entry, Job
 from tickwell.domain.target import Call
@@ -96,6 +96,7 @@ class Internals:
         self.jobs.check = self.executions.check = self.check_payload
         self.executions.on_added, self.executions.on_revived = self._on_added, self._on_revived
         self.jobs.on_changed = self._on_changed
+        self.executions.on_cancelled = self.jobs.on_cancelled = self._on_cancelled
         self.jobs.admit = admission(clock, settings)
         self.slots = self.marshalled(Slots(store, clock))
         self.transactions = Transactions(store, self.project, random, self.executions.fairness)
@@ -137,6 +138,8 @@ class Internals:
             self._on_revived,
         )
         operation_context.jobs.on_changed = self._on_changed
+        operation_context.jobs.on_cancelled = self._on_cancelled
+        operation_context.executions.on_cancelled = self._on_cancelled
         return operation_context
 
     def wake(self) -> None:
@@ -166,6 +169,10 @@ class Internals:
     def _on_revived(self, project: str, ids: Sequence[str]) -> None:
         if ids and self.events.wants(Revived):
             self.events.emit(Revived(project=project, executions=tuple(ids)))
+
+    def _on_cancelled(self, project: str, queues: Mapping[str, int]) -> None:
+        if self.events.wanted:
+            self.events.emit(Cancelled(project=project, queues=queues))
 
     def _on_changed(self, jobs: Sequence[Entry], action: str, by: str, why: str) -> None:
         if self.events.wants(JobChanged):

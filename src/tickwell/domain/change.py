@@ -47,6 +47,11 @@ class Change:
     #: With `Pending.RECALL`: the fire times. Stores ask `leave_out` for what was recalled before.
     recalled: frozenset[int] = frozenset()
 
+    @property
+    def reason(self) -> Reason:
+        """Why what it takes back is skipped."""
+        return Reason.MISFIRE if self.pending is Pending.RECALL else Reason.WITHDRAWN
+
 
 #: Given what the store holds now, what is to become of it; called again if it changed meanwhile.
 Changer = Callable[[Entry, int], Change | None]
@@ -59,6 +64,8 @@ class Changed:
     entry: Entry
     #: Executions taken back before a worker claimed them.
     withdrawn: int = 0
+    #: Why those are skipped.
+    reason: Reason = Reason.WITHDRAWN
     #: Executions that a worker holds for their instant, asked to give up.
     cancelling: int = 0
 

@@ -187,6 +187,15 @@ class Revived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cancelled:
+    """Executions ended before an attempt did: by a request, with their job, or for a newer one."""
+
+    project: str
+    #: How many of each queue.
+    queues: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessEnded:
     """A supervised worker process ended unasked; it is started anew after a rest."""
 
@@ -224,6 +233,7 @@ Event = (
     | FiresSkipped
     | JobChanged
     | Revived
+    | Cancelled
     | ProcessEnded
     | ListenerFailed
 )
@@ -241,7 +251,7 @@ def projects_of(event: Event) -> frozenset[str] | None:
         return frozenset(report.claim.job.project for report in event.reports)
     if isinstance(event, Triggered):
         return frozenset(new.job.project for new in event.executions)
-    if isinstance(event, JobChanged | Revived):
+    if isinstance(event, JobChanged | Revived | Cancelled):
         return frozenset({event.project})
     if isinstance(
         event, Planned | AttemptsStarted | FiresSkipped | Idle | JobPaused | JobUnreadable | Parked

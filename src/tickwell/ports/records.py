@@ -14,6 +14,9 @@ from tickwell.domain.outcome import Report
 
 T = TypeVar("T")
 
+#: Executions that ended, by state, project and queue.
+Ended = Counter[tuple[State, str, str]]
+
 #: Bytes of payloads, as JSON, after which a claim ends: parsed they may take ten times as many.
 CLAIM_BYTES = 16 * 1024 * 1024
 
@@ -29,6 +32,8 @@ class Fired:
     skipped: int = 0
     #: The same by reason.
     reasons: Counter[Reason] = field(default_factory=Counter)
+    #: Executions that ended at the busy gate of their job: skipped, or cancelled for a newer one.
+    ended: Ended = field(default_factory=Counter)
     #: The limit was reached: call again at once.
     more: bool = False
 
@@ -48,6 +53,8 @@ class Promoted:
     skipped: int = 0
     #: Of those skipped, how many passed their time to live; the others met their overlap rule.
     expired: int = 0
+    #: As in `Fired`. Also those that stood before the gate, and a newer one took their place.
+    ended: Ended = field(default_factory=Counter)
     more: bool = False
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from tickwell.clock import Clock
-from tickwell.domain.event import Events, FiresSkipped, JobUnreadable, Planned, Triggered
-from tickwell.domain.execution import Execution, NewExecution, RangeSkip, Reason
+from tickwell.domain.event import Cancelled, Events, FiresSkipped, JobUnreadable, Planned, Triggered
+from tickwell.domain.execution import Execution, NewExecution, RangeSkip, Reason, State
 from tickwell.domain.fairness import Fairness
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Absence, Plan, live_since, plan
@@ -15,7 +15,7 @@ from tickwell.engine.liveness.absence import SLACK
 from tickwell.engine.planning.outage_recovery import OutageRecovery
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.notifier import PlannerLease
-from tickwell.ports.records import Fired, Promoted, Wakeup
+from tickwell.ports.records import Ended, Fired, Promoted, Wakeup
 from tickwell.ports.store import QueueStore
 from tickwell.ports.tracer import PlanSpan, Tracer
 from tickwell.settings import Settings
@@ -86,8 +86,10 @@ class Planner:
             self.wake_worker()
         if promoted.blocked:
             self.hear()  # whoever holds the gate may have been asked to stop
-        if self.events.wanted and (fired.jobs or promoted.queued or promoted.skipped):
+        moved = promoted.queued or promoted.blocked or promoted.skipped
+        if self.events.wanted and (fired.jobs or moved):
             self.events.emit(_planned(fired, promoted, self.clock.monotonic() - began))
+            self._tell_cancelled(fired.ended + promoted.ended)
         if fired.more or promoted.more or round_robin:
             return 0.0
         wakeup = await self.store.next_wakeup(now)
@@ -139,6 +141,15 @@ class Planner:
         seen.tell(fired)
         return fired
 
+    def _tell_cancelled(self, ended: Ended) -> None:
+        """Tell of executions that newer ones of their jobs replaced."""
+        queues: dict[str, Counter[str]] = {}
+        for (state, project, queue), count in ended.items():
+            if state is State.CANCELLED:
+                queues.setdefault(project, Counter())[queue] += count
+        for project, counts in queues.items():
+            self.events.emit(Cancelled(project=project, queues=counts))
+
     def _rest(self, wakeup: Wakeup) -> float:
         """A fire has slack until a part of the horizon is gone, so that fires gather into batches.
 
@@ -184,7 +195,8 @@ class _Seen:
 def _planned(fired: Fired, promoted: Promoted, seconds: float) -> Planned:
     reasons = Counter(fired.reasons)
     reasons[Reason.EXPIRED] += promoted.expired
-    reasons[Reason.OVERLAP] += promoted.skipped - promoted.expired
+    for (state, _, _), count in (fired.ended + promoted.ended).items():
+        reasons[Reason.OVERLAP] += count if state is State.SKIPPED else 0
     return Planned(
         executions=fired.executions,
         skipped=fired.skipped,

@@ -191,7 +191,7 @@ class Counting:
         target = _TARGETS.get(type(job.target), OTHER)
         ends, places = report.state in _ENDED, list[int]()
         if ends:
-            labels = report.state.value, self._queue(job)
+            labels = report.state.value, self._queue(job.project, job.queue)
             places.append(place(metrics.EXECUTIONS, project, labels))
         elif report.outcome in _FAILED:
             places.append(place(metrics.RETRIES, project))
@@ -207,13 +207,13 @@ class Counting:
             self._projects.add(name)
         return name
 
-    def _queue(self, job: Job) -> str:
-        key = job.project, job.queue
+    def _queue(self, project: str, name: str) -> str:
+        key = project, name
         if key not in self._queues:
             if len(self._queues) >= MOST_QUEUES:
                 return OTHER
             self._queues.add(key)
-        return job.queue
+        return name
 
     def _on_response(self, project: str, report: Report) -> None:
         status = report.result.get("status") if isinstance(report.result, dict) else None
@@ -245,6 +245,12 @@ class Counting:
         place = self.series.place(metrics.PLAN_DURATION)
         self._observe(metrics.PLAN_DURATION, place, event.seconds)
 
+    def _on_cancelled(self, event: events.Cancelled) -> None:
+        project = self._project(event.project)
+        for queue, count in event.queues.items():
+            labels = State.CANCELLED.value, self._queue(event.project, queue)
+            self._add(metrics.EXECUTIONS, count, *labels, project=project)
+
     def _on_step_failed(self, event: events.StepFailed) -> None:
         self._add(metrics.STEP_FAILURES, 1, event.service)
         if event.service == "watcher":
@@ -254,9 +260,9 @@ class Counting:
         self._add(metrics.CLAIMS, 1, "some" if call.answer else "none")
 
     def _on_change(self, call: StoreCall) -> None:
-        withdrawn = sum(changed.withdrawn for changed in call.answer)
-        if withdrawn:
-            self._add(metrics.SKIPS, withdrawn, Reason.WITHDRAWN.value)
+        for changed in call.answer:
+            if changed.withdrawn:
+                self._add(metrics.SKIPS, changed.withdrawn, changed.reason.value)
 
     def _on_settle(self, call: StoreCall) -> None:
         _, _, to, reason, _ = call.arguments
@@ -275,6 +281,7 @@ _COUNTS: dict[type, Callable[[Counting, Any], None]] = {
     events.Recovered: Counting._on_finished,  # noqa: SLF001
     events.AttemptsFenced: Counting._on_fenced,  # noqa: SLF001
     events.Planned: Counting._on_planned,  # noqa: SLF001
+    events.Cancelled: Counting._on_cancelled,  # noqa: SLF001
     events.StepFailed: Counting._on_step_failed,  # noqa: SLF001
     events.WorkerLost: Counting._on_worker_lost,  # noqa: SLF001
     events.ProcessEnded: Counting._on_process_ended,  # noqa: SLF001

@@ -27,7 +27,7 @@ from tickwell.observe.traces import current_traceparent
 from tickwell.ports.records import ExecutionFilter, Page, Record
 from tickwell.ports.store import RecordStore, StepStore
 from tickwell.services.cooperative import cooperatively
-from tickwell.services.insights.cancelled_counts import count_cancelled
+from tickwell.services.insights.cancelled_counts import OnCancelled, count_cancelled
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 from tickwell.services.slots.slots import Answer, Slots, SlotStore
 from tickwell.services.time import Moment, Time, instant_of
@@ -120,6 +120,8 @@ class Executions:
         self.on_added: Callable[[Sequence[NewExecution]], None] = lambda _new: None
         #: Called with a project and the ids of its dead executions that run again.
         self.on_revived: Callable[[str, Sequence[str]], None] = lambda _project, _ids: None
+        #: Called with a project and how many executions of its queues were cancelled while pending.
+        self.on_cancelled: OnCancelled = lambda _project, _queues: None
         self.slots = Slots(store, clock)
         self.fairness = Fairness()
 
@@ -240,7 +242,7 @@ class Executions:
                 "a live one can be cancelled",
             )
         self.wake()
-        await count_cancelled(self.store, project, found, now)
+        await count_cancelled(self.store, project, found, now, self.on_cancelled)
         return found
 
     async def revive(self, project: str, ids: Sequence[str]) -> Sequence[str]:

@@ -24,7 +24,7 @@ from tickwell.ports.records import JobFilter, Page
 from tickwell.ports.store import CatalogStore
 from tickwell.services.calendars.book import CalendarBook
 from tickwell.services.cooperative import Pace, cooperatively
-from tickwell.services.insights.cancelled_counts import CountingStore, count_deleted
+from tickwell.services.insights.cancelled_counts import CountingStore, OnCancelled, count_deleted
 from tickwell.services.jobs.admission import require_within_limits
 from tickwell.services.jobs.fire_times import each_upcoming
 from tickwell.services.jobs.insert_batcher import InsertBatcher
@@ -55,6 +55,8 @@ class Jobs:
         self.admit: Callable[[Sequence[Job]], Awaitable[None]] = _all
         #: Called with jobs that were changed, how, by whom and why.
         self.on_changed: Callable[[Sequence[Entry], str, str, str], None] = _nothing
+        #: Called with a project and how many executions of its queues ended with their jobs.
+        self.on_cancelled: OnCancelled = lambda _project, _queues: None
         self._inserts = InsertBatcher()
         self._calendars = CalendarBook(store)
 
@@ -191,7 +193,7 @@ class Jobs:
         changer = change.delete(expected_version, first=first)
         changed = await self._change(project, entries, changer, now)
         for each in changed:
-            await count_deleted(self.store, each.entry.job, now)
+            await count_deleted(self.store, each.entry.job, now, self.on_cancelled)
         self.on_changed([each.entry for each in changed], "deleted", "", "")
         return changed
 

@@ -79,7 +79,10 @@ class MemoryCatalog:
         self.flow.record_plan(id, made, now, 0)
         withdrawn, cancelling = PendingExecutions(self.flow, changed.job).change(made, now)
         return Changed(
-            entry=own_entry(self.tables.jobs[id]), withdrawn=withdrawn, cancelling=cancelling
+            entry=own_entry(self.tables.jobs[id]),
+            withdrawn=withdrawn,
+            reason=made.reason,
+            cancelling=cancelling,
         )
 
     def _rename(self, before: Entry, after: Entry) -> None:

@@ -50,7 +50,9 @@ class MemoryFiring:
 
     def _fire(self, job: Job, planned: Plan, fired: Fired, now: int, horizon: int) -> None:
         self.tables.put_entry(Entry(job, planned.cursor))
-        recorded = self.flow.record_plan(job.id, planned, now, horizon)
+        with self.flow.counting_ends() as ended:
+            recorded = self.flow.record_plan(job.id, planned, now, horizon)
+        fired.ended += ended
         if planned.release_at is not None:
             PendingExecutions(self.flow, job).release(max(now, planned.release_at))
         fired.jobs += 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from tickwell.clock import NEVER
@@ -23,6 +25,7 @@ from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Entry, Job, JobState, rank
 from tickwell.domain.planning import Plan
 from tickwell.domain.rate import is_rate, left_after, permit_from, with_returned
+from tickwell.ports.records import Ended
 from tickwell.stores.memory.tables import Row, Tables, Waits, own
 
 
@@ -31,6 +34,18 @@ class Flow:
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
+        #: Counts what ends, while an operation wants to know.
+        self._ended: Ended | None = None
+
+    @contextmanager
+    def counting_ends(self) -> Iterator[Ended]:
+        """Count what ends meanwhile."""
+        ended: Ended = Counter()
+        self._ended = ended
+        try:
+            yield ended
+        finally:
+            self._ended = None
 
     def record_skips(self, job: Job, skips: Sequence[RangeSkip]) -> list[RangeSkip]:
         """Record what the job passed over by this definition; what of it was new."""
@@ -98,6 +113,8 @@ class Flow:
     def end(self, row: Row, state: State, reason: str | None, now: int) -> None:
         """End an execution, pass its permits on, and let its job go on."""
         execution = row.execution
+        if self._ended is not None:
+            self._ended[state, execution.project, execution.queue] += 1
         execution.reason, execution.ended_at = reason, now
         execution.cancel_requested = row.called_off = False
         self.leave(row, state, now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tickwell.clock import NEVER
 from tickwell.domain.change import Change, Pending
-from tickwell.domain.execution import PENDING, Execution, Kind, Reason, State
+from tickwell.domain.execution import PENDING, Execution, Kind, State
 from tickwell.domain.job import Job, rank
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.tables import Row
@@ -29,14 +29,13 @@ class PendingExecutions:
         affected = [row for row in self.rows if row.execution.state in PENDING]
         withdrawn = [row for row in affected if _is_taken_back(row.execution, made, now)]
         kept = [row for row in affected if row not in withdrawn]
-        reason = Reason.MISFIRE if pending is Pending.RECALL else Reason.WITHDRAWN
         for row in withdrawn:
             # None of them may inherit the permit of another that ends in this same step.
             self.flow.tables.move(row, State.WAITING)
         for row in kept:
             self._keep(row, pending, now)
         for row in withdrawn:
-            self.flow.end(row, State.SKIPPED, reason, now)
+            self.flow.end(row, State.SKIPPED, made.reason, now)
         for gate in sorted({row.gate for row in affected if row.gate is not None}):
             self.flow.let_in(
                 gate, now

@@ -32,16 +32,18 @@ class MemoryQueue:
         for row in expired:
             self.flow.end(row, State.SKIPPED, Reason.EXPIRED, now)
         waiting = self._gather(self.tables.due_rows, self._is_waiting, (now, now + horizon), limit)
-        for row in waiting:
-            # One that is looked at earlier may have cancelled it, or passed its permit on to it.
-            if row.execution.state is State.WAITING:
-                self.flow.admit(row, now, horizon)
+        with self.flow.counting_ends() as ended:
+            for row in waiting:
+                # An earlier one may have cancelled it, or passed its permit on to it.
+                if row.execution.state is State.WAITING:
+                    self.flow.admit(row, now, horizon)
         states = Counter(row.execution.state for row in waiting)
         return Promoted(
             queued=states[State.QUEUED],
             blocked=states[State.BLOCKED],
             skipped=states[State.SKIPPED] + len(expired),
             expired=len(expired),
+            ended=ended,
             more=limit in {len(expired), len(waiting)},
         )
 

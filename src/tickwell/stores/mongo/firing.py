@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from tickwell.clock import NEVER
 from tickwell.domain.execution import RangeSkip
 from tickwell.domain.job import Entry
 from tickwell.domain.planning import Plan
-from tickwell.ports.records import Fired
+from tickwell.ports.records import Ended, Fired
 from tickwell.ports.store import PlanMaker
 from tickwell.stores.memory.pending import PendingExecutions
 from tickwell.stores.mongo.client import Part
@@ -23,11 +24,12 @@ from tickwell.stores.mongo.workspace.workspace import Workspace
 
 @dataclass(slots=True)
 class Planned:
-    """One job with its plan, how many of its executions were new, and which of its skips."""
+    """One job with its plan, and what of it was new: how many executions, and which skips."""
 
     entry: Entry
     plan: Plan
     recorded: int = 0
+    ended: Ended = field(default_factory=Counter)
     skips: list[RangeSkip] = field(default_factory=list)
 
 
@@ -120,7 +122,8 @@ def _fire(space: Workspace, each: Planned, now: int, horizon: int) -> None:
     job, plan = each.entry.job, each.plan
     space.tables.put_entry(Entry(job, plan.cursor))
     each.skips = space.flow.record_skips(job, plan.skips)
-    each.recorded = space.flow.record_plan(job.id, plan, now, horizon)
+    with space.flow.counting_ends() as each.ended:
+        each.recorded = space.flow.record_plan(job.id, plan, now, horizon)
     if plan.release_at is not None:
         PendingExecutions(space.flow, job).release(max(now, plan.release_at))
 
@@ -128,5 +131,6 @@ def _fire(space: Workspace, each: Planned, now: int, horizon: int) -> None:
 def _count(fired: Fired, each: Planned) -> None:
     fired.jobs += 1
     fired.executions += each.recorded
+    fired.ended += each.ended
     fired.skip(each.skips)
     fired.more = fired.more or each.plan.more

@@ -13,7 +13,7 @@ from tickwell.clock import NEVER
 from tickwell.domain.ability import CALL, handler_of
 from tickwell.domain.execution import PENDING, Claim, Reason, State
 from tickwell.domain.policy import MINUTE
-from tickwell.ports.records import Claimable, ClaimRequest, Promoted, Wakeup
+from tickwell.ports.records import Claimable, ClaimRequest, Ended, Promoted, Wakeup
 from tickwell.stores.memory.tables import Row
 from tickwell.stores.mongo.client import CLAIMED, Part, claim_of
 from tickwell.stores.mongo.codec import ADDING, QUEUED, RUNNING, WAITING
@@ -45,6 +45,7 @@ class MongoQueue(Part):
     @translate_errors
     async def promote(self, now: int, horizon: int, limit: int) -> Promoted:
         counts: Counter[State] = Counter()
+        met: Ended = Counter()
 
         def expire(space: Workspace, row: Row) -> None:
             is_expired = row.expires_at is not None and row.expires_at <= now
@@ -56,20 +57,23 @@ class MongoQueue(Part):
             if row.execution.state is State.WAITING and row.look_at <= now + horizon:
                 space.flow.admit(row, now, horizon)
 
-        expired = await self._all(limit, partial(self._expired, now), expire, now, counts)
+        expired = await self._all(
+            limit, partial(self._expired, now), expire, now, (counts, Counter())
+        )
         ended = counts[State.SKIPPED]
         due = partial(self._due_rows, now, now + horizon)
-        waiting = await self._all(limit, due, admit, now, counts)
+        waiting = await self._all(limit, due, admit, now, (counts, met))
         return Promoted(
             queued=counts[State.QUEUED],
             blocked=counts[State.BLOCKED],
             skipped=counts[State.SKIPPED],
             expired=ended,
+            ended=met,
             more=limit in {expired, waiting},
         )
 
     async def _all(
-        self, limit: int, find: Find, step: Step, now: int, counts: Counter[State]
+        self, limit: int, find: Find, step: Step, now: int, counts: tuple[Counter[State], Ended]
     ) -> int:
         """Examine what is found; if another process was faster, what follows."""
         seen = 0
@@ -80,9 +84,12 @@ class MongoQueue(Part):
                 break
         return seen
 
-    async def _examine(self, jobs: Found, step: Step, now: int, counts: Counter[State]) -> int:
+    async def _examine(
+        self, jobs: Found, step: Step, now: int, counts: tuple[Counter[State], Ended]
+    ) -> int:
         """Take a step with each execution; how many were not taken by another process."""
         seen: set[str] = set()
+        ends: dict[str, Ended] = {}
 
         def mine(space: Workspace) -> list[str]:
             return [id for id in jobs if jobs[id] in space.asked]
@@ -94,14 +101,19 @@ class MongoQueue(Part):
 
         async def change(space: Workspace) -> None:
             rows = [space.tables.rows[id] for id in mine(space) if id in space.tables.rows]
+            for id in {row.execution.job_id for row in rows}:
+                ends[id] = Counter()
             for row in rows:
-                step(space, row)
+                with space.flow.counting_ends() as ended:
+                    step(space, row)
+                ends[row.execution.job_id] += ended
 
         def after(space: Workspace, missed: set[str], at_gates: Moved) -> None:
             for id in [id for id in mine(space) if jobs[id] not in missed]:
                 moved = space.moved(id)
+                counts[1].update(ends.pop(jobs[id], {}))
                 if moved is not None:
-                    counts[at_gates.get(id, moved)] += 1
+                    counts[0][at_gates.get(id, moved)] += 1
                 if moved is not None or jobs[id] in space.unreadable or space.is_waiting(id):
                     seen.add(id)
 

@@ -105,7 +105,12 @@ class RedisCatalog:
                 cursor, withdrawn, cancelling = written
                 self.client.cache.put(own(Entry(job, entry.cursor)).job)
                 changed = own(Entry(job, cursor_of(json.loads(cursor))))
-                return Changed(entry=changed, withdrawn=withdrawn, cancelling=cancelling)
+                return Changed(
+                    entry=changed,
+                    withdrawn=withdrawn,
+                    reason=made.reason,
+                    cancelling=cancelling,
+                )
 
     async def get_jobs(self, project: str, keys: Sequence[str]) -> list[Entry]:
         wanted = dumps([clean(key) for key in keys])

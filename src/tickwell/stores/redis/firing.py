@@ -17,6 +17,7 @@ from tickwell.stores.redis.rows import (
     cursor_argument,
     cursor_of,
     dumps,
+    ended_of,
     execution_argument,
     present,
     skip_argument,
@@ -80,7 +81,8 @@ class RedisFiring:
         fired = Fired(more=bool(more))
         for batch in _batches(planned):
             plans = dumps([_argument(id, moves, made) for id, moves, made in batch])
-            answers = await self.client.answer("fire", now, horizon, plans)
+            answers, ended = await self.client.answer("fire", now, horizon, plans)
+            fired.ended += ended_of(ended)
             for (_, _, made), recorded in zip(batch, answers, strict=True):
                 _count(fired, made, recorded)
         if fired.executions:

@@ -11,7 +11,7 @@ from tickwell.domain.outcome import Report
 from tickwell.ports.records import Claimable, ClaimRequest, Finished, Promoted, Wakeup
 from tickwell.stores.redis.catalog import new_limit
 from tickwell.stores.redis.client import Client
-from tickwell.stores.redis.rows import dumps, report_argument
+from tickwell.stores.redis.rows import dumps, ended_of, report_argument
 from tickwell.stores.sql.rows.codec import STATE_CODE, clean, from_json
 
 #: How often a claim is repeated when this process can read none of the jobs that it got.
@@ -30,7 +30,7 @@ class RedisQueue:
             [jobs] = answer
             await self.client.definitions([(id, version) for id, version in jobs], now)
             answer = await self._promote(now, horizon, limit, checked=True)
-        expired, looked_at, queued, blocked, skipped = answer
+        (expired, looked_at, queued, blocked, skipped), ended = answer
         if queued:
             self.client.bell.ring()
         return Promoted(
@@ -38,6 +38,7 @@ class RedisQueue:
             blocked=blocked,
             skipped=skipped + expired,
             expired=expired,
+            ended=ended_of(ended),
             more=limit in {expired, looked_at},
         )
 

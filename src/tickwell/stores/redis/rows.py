@@ -11,6 +11,7 @@ from tickwell.domain.document import job_to_document
 from tickwell.domain.execution import Claim, NewExecution, RangeSkip, State
 from tickwell.domain.job import Cursor, Entry, Job
 from tickwell.domain.outcome import Report
+from tickwell.ports.records import Ended
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.rows.codec import (
     KIND_CODE,
@@ -20,6 +21,7 @@ from tickwell.stores.sql.rows.codec import (
     REASON_CODE,
     REASONS,
     STATE_CODE,
+    STATES,
     clean,
     cursor_from_row,
     cursor_to_row,
@@ -149,6 +151,12 @@ def skip_of(job_id: str, row: Sequence[int]) -> RangeSkip:
     """The range skip of a member: first, last, count, reason, number."""
     first, last, count, reason = row[:4]
     return RangeSkip(job_id=job_id, first=first, last=last, count=count, reason=REASONS[reason])
+
+
+def ended_of(pairs: Sequence[Any]) -> Ended:
+    """What a script says has ended."""
+    counts = {(STATES[state], project, queue): count for (state, project, queue), count in pairs}
+    return Ended(counts)
 
 
 def report_argument(report: Report, stamp: list[Any] | None = None) -> list[Any]:

@@ -1,6 +1,7 @@
 -- needs: words json rows indexes flow record
 -- Plans of jobs, each written if its job did not move since it was read. ARGV: now, horizon, plans:
--- job, moves, cursor, executions, skips, release at. Answers how many each recorded; -1: it moved.
+-- job, moves, cursor, executions, skips, release at. Answers how many each recorded, -1: it moved; and what
+-- ended.
 local now, horizon, plans = tonumber(ARGV[2]), tonumber(ARGV[3]), cjson.decode(ARGV[4])
 local jobs, ids, answers = {}, {}, {}
 for n, plan in ipairs(plans) do
@@ -12,6 +13,7 @@ end
 read('cursor', jobs, entries)
 fetch(ids)
 fetch_holders(jobs)
+ended = {}
 for n, plan in ipairs(plans) do
   local job, entry = plan[1], entries[plan[1]]
   if entry and entry[J_MOVES] == plan[2] then
@@ -29,4 +31,4 @@ for n, plan in ipairs(plans) do
 end
 flush()
 tell_pruner()
-return list(answers)
+return array({ list(answers), pairs_of(ended) })

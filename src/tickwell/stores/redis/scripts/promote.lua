@@ -2,7 +2,8 @@
 -- needs: words json rows indexes flow left_out
 -- ARGV: now, horizon, limit, jobs to leave out, whether the caller can read all jobs of what has
 -- expired. Answers how many expired, how many were looked at, and how many of those are queued,
--- blocked and skipped now; or the jobs to be read first, each with its version.
+-- blocked and skipped now, then what ended at their gates; or the jobs to be read first, each with
+-- its version.
 local now, horizon, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local left_out = set_of(cjson.decode(ARGV[5]))
 local expired = first_rows('expiry', now, limit, left_out)
@@ -21,6 +22,7 @@ for _, id in ipairs(expired) do
   conclude(id, rows[id], SKIPPED, 'expired', now)
 end
 flush()
+ended = {}
 local due = first_rows('due', now + horizon, limit, left_out)
 for _, id in ipairs(due) do
   -- One that is looked at earlier may have cancelled it, or passed its permit on to it.
@@ -34,4 +36,5 @@ for _, id in ipairs(due) do
   local state = rows[id][STATE]
   counted[state] = (counted[state] or 0) + 1
 end
-return list({ #expired, #due, counted[QUEUED], counted[BLOCKED], counted[SKIPPED] })
+local counts = list({ #expired, #due, counted[QUEUED], counted[BLOCKED], counted[SKIPPED] })
+return array({ counts, pairs_of(ended) })

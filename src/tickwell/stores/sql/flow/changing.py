@@ -71,7 +71,9 @@ class Changes:
         await self._record(job, made)
         withdrawn, cancelling = await PendingExecutions(self.flow, job).change(made, self.now)
         after = entry_of(self.cache, await self.session.row("entry", id))
-        return Changed(entry=own(after), withdrawn=withdrawn, cancelling=cancelling)
+        return Changed(
+            entry=own(after), withdrawn=withdrawn, reason=made.reason, cancelling=cancelling
+        )
 
     async def _define(self, before: Job, job: Job) -> None:
         """Store a new definition; the one before stays as a record."""

@@ -112,6 +112,7 @@ class Firing:
         await self._slowly(planned, fired)
         await self._skip(planned, fired)
         await self.flow.close()
+        fired.ended = self.flow.ended_pending
         return fired
 
     async def _due(self, limit: int) -> tuple[list[Any], bool]:

@@ -12,6 +12,7 @@ from copy import copy
 from tickwell.clock import NEVER
 from tickwell.domain.execution import BY_NEWER_FIRE, Reason
 from tickwell.domain.job import Job, rank
+from tickwell.ports.records import Ended
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.flow.definitions import Jobs
 from tickwell.stores.sql.flow.gates import Gates
@@ -25,6 +26,7 @@ from tickwell.stores.sql.rows.codec import (
     QUEUE_ONE,
     SKIP,
     SKIPPED,
+    STATES,
     WAITING,
     from_json,
 )
@@ -42,6 +44,8 @@ class Flow:
         self.jobs = Jobs(session, cache)
         #: Ended executions by project and state, to be written by `close`.
         self.ended: Counter[tuple[str, int]] = Counter()
+        #: Those that ended before a worker had them, for whoever called.
+        self.ended_pending: Ended = Counter()
 
     async def close(self) -> None:
         """Write what was counted; the last step of every operation that ends something."""
@@ -75,6 +79,7 @@ class Flow:
         await self.session.run("drop_pending", row.id)
         await self.session.run("end_pending", state, reason, now, row.id)
         self.ended[job.project, state] += 1
+        self.ended_pending[STATES[state], job.project, row.queue] += 1
         await self.after_end(job, row.kind, state, now)
         await self.gates.leave_key(row, now)
         if row.holds_job:

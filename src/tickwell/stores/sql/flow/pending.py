@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickwell.domain.change import Change, Pending
-from tickwell.domain.execution import Reason
 from tickwell.domain.job import Job
 from tickwell.stores.sql.flow.flow import Flow
 from tickwell.stores.sql.rows.codec import CANCELLED, FIRE, SKIPPED
@@ -48,7 +47,6 @@ class PendingExecutions:
         if withdrawn:
             # None of them may inherit the permit of another that ends in this same step.
             await self.session.run("take_out", withdrawn)
-        reason = Reason.MISFIRE if pending is Pending.RECALL else Reason.WITHDRAWN
         # Loaded one by one: each may have got the permit of the one before.
         gates = set()
         for id in kept:
@@ -60,7 +58,7 @@ class PendingExecutions:
             row = await self.flow.gates.load(id)
             if row is not None:
                 gates.add(row.gate)
-                await self.flow.end(row, SKIPPED, reason, now)
+                await self.flow.end(row, SKIPPED, made.reason, now)
         for gate in sorted(gate for gate in gates if gate is not None):
             # A limit may have been raised, or the first have been withdrawn.
             await self.flow.gates.let_in(gate, now)

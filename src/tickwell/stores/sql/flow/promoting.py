@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from tickwell.domain.execution import Reason
-from tickwell.ports.records import Promoted
+from tickwell.ports.records import Ended, Promoted
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.flow.definitions import definitions
 from tickwell.stores.sql.flow.flow import Flow
@@ -41,14 +41,17 @@ async def promote(
     rows = await promote_free(database, now + horizon, left_out, limit)
     free = [id for id, _, is_free in rows if is_free]
     gated = [(id, job) for id, job, is_free in rows if not is_free]
-    states = Counter({QUEUED: len(free)})
+    states, ended = Counter({QUEUED: len(free)}), Ended()
     if gated:
-        states = await database.write(lambda session: admit(session, cache, gated, free, span))
+        states, ended = await database.write(
+            lambda session: admit(session, cache, gated, free, span)
+        )
     return Promoted(
         queued=states[QUEUED],
         blocked=states[BLOCKED],
         skipped=states[SKIPPED] + skipped,
         expired=skipped,
+        ended=ended,
         more=limit in {len(expired), len(rows)},
     )
 
@@ -70,8 +73,11 @@ async def expire(session: Session, cache: JobCache, found: Found, now: int) -> i
 
 async def admit(
     session: Session, cache: JobCache, found: Found, free: list[str], end: tuple[int, int]
-) -> Counter[int]:
-    """Let what needs a gate meet it, inside a transaction; in which states all are then."""
+) -> tuple[Counter[int], Ended]:
+    """Let what needs a gate meet it, inside a transaction; in which states all are then.
+
+    And what ended.
+    """
     now, horizon = end
     flow = Flow(session, cache)
     await flow.locks.jobs_with_gates([job for _, job in found])
@@ -89,7 +95,7 @@ async def admit(
     ended = dict(await session.rows("ended_states", [*waiting, *free]))
     states.update(ended.values())
     states[QUEUED] += sum(id not in ended for id in free)
-    return states
+    return states, flow.ended_pending
 
 
 async def _readable(flow: Flow, found: Found, now: int) -> set[str]:

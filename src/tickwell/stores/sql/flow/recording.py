@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tickwell.domain.coverage import uncovered
-from tickwell.domain.execution import Kind, NewExecution, RangeSkip
+from tickwell.domain.execution import Kind, NewExecution, RangeSkip, State
 from tickwell.domain.job import Job
 from tickwell.domain.rate import is_rate
 from tickwell.stores.sql.flow.flow import Flow
@@ -84,6 +84,7 @@ class Recorder:
         for new, at in placed:
             if at[0] == SKIPPED:
                 self.flow.ended[new.job.project, SKIPPED] += 1
+                self.flow.ended_pending[State.SKIPPED, new.job.project, new.job.queue] += 1
 
     def _row_states(self, batch: Batch[str], known: dict[str, _Known]) -> list[RowState] | None:
         if any(is_rate(new.gate) for new in batch.executions):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -11,11 +12,16 @@ import pytest
 from tickwell.domain.execution import BY_NEWER_FIRE, Claim, OutcomeKind, Reason, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Job
-from tickwell.domain.policy import MINUTE
-from tickwell.ports.records import Promoted
+from tickwell.domain.policy import MINUTE, Misfire, OnMisfire
+from tickwell.ports.records import Ended, Promoted
 from tickwell.testing.contract.builders import a_request, minute
 from tickwell.testing.contract.scene import Scene
 from tickwell.testing.contract.topic import Topic
+
+
+def ended_of(job: Job, state: State, count: int = 1) -> Ended:
+    """So many of a job ended."""
+    return Counter({(state, job.project, job.queue): count})
 
 
 class Overlaps(Topic):
@@ -65,7 +71,9 @@ class Overlaps(Topic):
         assert (await scene.at(job, minute(2))).state is State.WAITING
         assert await scene.promote(minute(2) - 1, horizon=2000) == Promoted()
         assert (await scene.at(job, minute(2))).state is State.WAITING
-        assert await scene.promote(minute(2), horizon=2000) == Promoted(skipped=1)
+        assert await scene.promote(minute(2), horizon=2000) == Promoted(
+            skipped=1, ended=ended_of(job, State.SKIPPED)
+        )
         assert (await scene.at(job, minute(2))).reason == Reason.OVERLAP
         await scene.succeed(claim, minute(2))
 
@@ -92,6 +100,35 @@ class Overlaps(Topic):
         assert (await scene.at(job, minute(2))).state is State.BLOCKED
         await scene.succeed(claim, minute(2) + 1)
         assert (await scene.at(job, minute(2))).state is State.QUEUED
+
+    @pytest.mark.parametrize(("overlap", "skipped"), [(Overlap.SKIP, 3), (Overlap.QUEUE_ONE, 2)])
+    async def test_what_is_skipped_at_a_busy_gate_is_told(
+        self, scene: Scene, overlap: Overlap, skipped: int
+    ) -> None:
+        job = await scene.job(overlap=overlap, queue="mail")
+        told = (await scene.fire(minute(1))).ended
+        for number in (2, 3, 4):
+            told += (await scene.fire(minute(number))).ended
+        assert told == Counter({(State.SKIPPED, job.project, "mail"): skipped})
+
+    async def test_all_fires_of_one_plan_that_end_are_told(self, scene: Scene) -> None:
+        job, _ = await self._busy(scene, Overlap.QUEUE_ONE, misfire=Misfire(policy=OnMisfire.ALL))
+        fired = await scene.fire(minute(5))
+        assert await scene.fire_times(job, State.BLOCKED) == [minute(5)]
+        assert fired.ended == ended_of(job, State.SKIPPED, 3)
+
+    async def test_a_newer_fire_that_ends_one_before_it_started_is_told(self, scene: Scene) -> None:
+        job = await scene.job(overlap=Overlap.CANCEL_RUNNING)
+        assert (await scene.fire(minute(1))).ended == Counter()
+        assert (await scene.fire(minute(2))).ended == ended_of(job, State.CANCELLED)
+
+    async def test_promotion_tells_whose_place_a_newer_one_took(self, scene: Scene) -> None:
+        job, _ = await self._busy(scene, Overlap.QUEUE_ONE)
+        told = []
+        for number in (2, 3):
+            await scene.fire(minute(number) - 2000, horizon=2000)
+            told.append((await scene.promote(minute(number), horizon=2000)).ended)
+        assert told == [Counter(), ended_of(job, State.SKIPPED)]
 
     async def test_queue_one_fired_ahead_keeps_the_newest(self, scene: Scene) -> None:
         job, _ = await self._busy(scene, Overlap.QUEUE_ONE)

@@ -2,6 +2,8 @@
 -- The same steps as stores/memory/flow.py, which says why.
 local stirred = false
 local conclude
+-- How many ended, by state, project and queue; false: nobody wants to know.
+local ended = false
 -- Permits of keys and rates; in one table, since Lua has 200 local variables at most. `back_at`: by
 -- execution, from when on the permit of its rate can be had again, where that is not its run_at.
 local permits = { back_at = {} }
@@ -225,6 +227,10 @@ end
 -- End an execution, pass its permits on, and let its job go on.
 conclude = function(id, row, state, reason, now)
   lift(id, row)
+  if ended then
+    local which = cjson.encode({ state, row[PROJECT], row[QUEUE] })
+    ended[which] = (ended[which] or 0) + 1
+  end
   row[REASON], row[ENDED] = reason, now
   row[CANCEL], row[CALLED_OFF], row[CLAIM] = false, false, false
   leave(id, row, state, now)

@@ -12,6 +12,15 @@ local function array(parts)
   return '[' .. table.concat(parts, ',') .. ']'
 end
 
+-- Values by keys that are JSON themselves, as pairs.
+local function pairs_of(counts)
+  local parts = {}
+  for key, count in pairs(counts) do
+    parts[#parts + 1] = array({ key, text(count) })
+  end
+  return array(parts)
+end
+
 local function list(values, count)
   local parts = {}
   for n = 1, count or #values do
