@@ -94,6 +94,8 @@ class Settings:
     max_fires_per_minute: int = 0
     #: Requests of a project in a minute, by all its keys and users together; 0: no limit.
     max_requests_per_minute: int = 0
+    #: Those of them in a minute that may change something; 0: no limit. Each is in the audit log.
+    max_changes_per_minute: int = 3_000
     #: Runs of a project that may be requested in a minute; 0: no limit.
     max_runs_per_minute: int = 0
     #: Attempts of a project under way at once, in all workers together; 0: no limit.
@@ -209,7 +211,7 @@ MOST_METRICS_JOBS = 1000
 _COUNTS = (
     *("requests_without_key", "requests_with_key", "breaker_failures", "max_jobs"),
     *("max_fires_per_day", "max_fires_per_minute", "max_runs_per_minute", "max_payload"),
-    *("max_requests_per_minute", "max_running", "metrics_jobs"),
+    *("max_requests_per_minute", "max_changes_per_minute", "max_running", "metrics_jobs"),
 )
 
 

@@ -53,6 +53,7 @@ VALUES: dict[str, Any] = {
     "fires_per_day": 1,
     "fires_per_minute": 1,
     "requests_per_minute": 1,
+    "changes_per_minute": 1,
     "runs_per_minute": 1,
     "running": 1,
     "in_": "10m",

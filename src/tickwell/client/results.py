@@ -646,6 +646,7 @@ class Limits(TypedDict):
     fires_per_day: int
     fires_per_minute: int
     requests_per_minute: int
+    changes_per_minute: int
     runs_per_minute: int
     running: int
     payload: int

@@ -22,7 +22,7 @@ from tickwell.services.projects.platform import DEFAULT, PLATFORM
 from tickwell.web.context import RateLimit
 from tickwell.web.cookies import own_name, session_of
 from tickwell.web.problems import DuplicateHeader
-from tickwell.web.same_origin import require_own_page
+from tickwell.web.same_origin import READS, require_own_page
 
 #: What a route declares that needs no actor.
 PUBLIC = "public"
@@ -31,6 +31,12 @@ PUBLIC = "public"
 def is_of_platform(request: Request) -> bool:
     """Whether a request is in no project, so that a project it names need not exist."""
     return request.scope.get("state", {}).get("needs") is Permission.PLATFORM
+
+
+def may_change(request: Request) -> bool:
+    """Whether a request can add to the audit log: an operation says so, a page by its method."""
+    audited = request.scope.get("state", {}).get("audited")
+    return request.method not in READS if audited is None else bool(audited)
 
 
 def public() -> Any:
@@ -165,7 +171,9 @@ class Authentication:
         _count(request, self.limits.stranger(_address(request)))
 
     async def _count_project(self, request: Request, project: str) -> None:
-        _count(request, await self.admin.limits.count_request(project))
+        changes = may_change(request)
+        for each in await self.admin.limits.count_request(project, changes=changes):
+            _count(request, each)
 
 
 def project_cookie(request: Request) -> str:

@@ -6,7 +6,9 @@ import pytest
 from tests.api.access.conftest import OWNER
 from tickwell.services.access.actor import Actor, Permission, Role
 from tickwell.services.access.members import give_role
+from tickwell.services.admin.admin import make_admin
 from tickwell.services.limits.quota import Quota
+from tickwell.settings import Settings
 from tickwell.testing import ManualClock
 
 
@@ -75,6 +77,41 @@ async def test_all_keys_of_a_project_together_have_a_limit(house, monkeypatch):
     assert answer.headers["ratelimit"] == '"project";r=0;t=20'
     assert answer.headers["retry-after"] == "20"
     assert await status(house, await house.key("b", Role.VIEWER)) == 200
+
+
+async def test_all_changes_of_a_project_together_have_a_limit(house, monkeypatch):
+    limits, audit = house.admin.limits, house.admin.audit
+    one, other = await house.key("a", Role.ADMIN), await house.key("a", Role.EDITOR)
+    job = {"name": "report", "trigger": {"every": "1h"}, "target": {"call": {"handler": "x"}}}
+    assert await status(house, one, "POST", json=job) == 201
+    await limits.set(OWNER, "a", Quota(changes_per_minute=3))
+    monkeypatch.setattr(limits, "_clock", ManualClock())
+    preview = {"json": {"trigger": job["trigger"]}}
+    asked = [
+        (await status(house, one, "POST", "/jobs/report/pause"), 200),
+        (await status(house, one, "POST", "/triggers/preview", **preview), 200),
+        (await status(house, other, "POST", "/jobs/report/resume"), 200),
+        (await status(house, one, "POST", "/jobs/none/pause"), 404),
+        (await status(house, other, "POST", "/jobs/report/pause"), 429),
+        (await status(house, one, "DELETE", "/jobs/report", json=None), 429),
+        (await status(house, one, "POST", "/triggers/preview", **preview), 200),
+        (await status(house, one, "GET", "/jobs/report"), 200),
+    ]
+    assert [found for found, _ in asked] == [wanted for _, wanted in asked]
+    refused = await house.http.post("/jobs/report/pause", headers=one)
+    assert "3 changes in 60 s are allowed for one project. Send jobs in batches" in refused.text
+    assert refused.headers["ratelimit"] == '"changes";r=0;t=20'
+    assert refused.headers["retry-after"] == "20"
+    entries = await audit.list(replace(OWNER, project="a"))
+    assert [each.action for each in entries.items].count("job.pause") == 1
+    assert await status(house, await house.key("b", Role.EDITOR), "POST", json=job) == 201
+
+
+@pytest.mark.parametrize(("settings", "limit"), [({}, 3_000), ({"max_changes_per_minute": 0}, 0)])
+async def test_changes_have_a_limit_by_default(house, settings, limit):
+    keyring = house.admin.keyring
+    made = make_admin(house.world.tools, Settings(**settings), keyring)
+    assert (await made.limits.get(replace(OWNER, project="a"))).changes_per_minute == limit
 
 
 async def test_a_key_names_its_own_project_or_none(house):

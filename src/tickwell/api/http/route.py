@@ -143,7 +143,7 @@ class OperationRoute(Route):
         permission = self.operation.permission
         if permission is None:
             return asker_of(request)
-        request.scope["state"]["needs"] = permission
+        request.scope["state"] |= {"needs": permission, "audited": bool(self.operation.audit)}
         actor = await context.authenticate(request)
         actor.require(permission)
         return actor

@@ -228,6 +228,7 @@ def make_admin(
             fires_per_day=settings.max_fires_per_day,
             fires_per_minute=settings.max_fires_per_minute,
             requests_per_minute=settings.max_requests_per_minute,
+            changes_per_minute=settings.max_changes_per_minute,
             runs_per_minute=settings.max_runs_per_minute,
             running=settings.max_running,
             payload=settings.max_payload,

@@ -55,6 +55,7 @@ class Limits:
         self._tallies: dict[str, Tally] = {}
         self._runs: dict[int, Buckets] = {}
         self._requests: dict[int, Buckets] = {}
+        self._changes: dict[int, Buckets] = {}
 
     @needs(Permission.READ)
     async def get(self, actor: Actor) -> Quota:
@@ -84,13 +85,17 @@ class Limits:
         )
         return quota
 
-    async def count_request(self, project: str) -> Allowance | None:
-        """One request of a project, by whichever key; None: it has no limit."""
-        limit = (await self._quota(project)).requests_per_minute
-        if not limit:
-            return None
-        buckets = self._requests.setdefault(limit, Buckets(Rate(limit, 60_000)))
-        return count_request("project", buckets, project, self._clock.now())
+    async def count_request(self, project: str, *, changes: bool) -> Sequence[Allowance]:
+        """One request of a project, by whichever key, against the limits that it has."""
+        quota, now = await self._quota(project), self._clock.now()
+        found = []
+        if limit := quota.requests_per_minute:
+            buckets = self._requests.setdefault(limit, Buckets(Rate(limit, 60_000)))
+            found.append(count_request("project", buckets, project, now))
+        if changes and (limit := quota.changes_per_minute):
+            buckets = self._changes.setdefault(limit, Buckets(Rate(limit, 60_000)))
+            found.append(count_request("changes", buckets, project, now))
+        return found
 
     @asynccontextmanager
     async def room_for(

@@ -27,6 +27,8 @@ class Quota:
     fires_per_minute: int = 0
     #: Requests in a minute, by all its keys and users together.
     requests_per_minute: int = 0
+    #: Those of them that may change something: each can be an entry of the audit log.
+    changes_per_minute: int = 0
     #: Runs that may be requested in a minute.
     runs_per_minute: int = 0
     #: Attempts under way at once, in all workers together; workers read it from the document.

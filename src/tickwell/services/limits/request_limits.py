@@ -180,7 +180,7 @@ class Sharing:
 class Allowance:
     """What is left, for the headers of the answer, which a refusal has too."""
 
-    #: Whose requests were counted: an address, a key, a project.
+    #: What was counted: requests of an address, a key or a project, or a project's changes.
     name: str
     rate: Rate
     remaining: int
@@ -191,12 +191,19 @@ class Allowance:
         """Raise `LimitReached` where there was none left."""
         if self.allowed:
             return
+        what, whose = ("changes", "project") if self.name == "changes" else ("requests", self.name)
         raise LimitReached(
-            f"{self.rate.limit:,} requests in {self.rate.window // 1000:,} s are allowed"
-            f" for one {self.name}",
+            f"{self.rate.limit:,} {what} in {self.rate.window // 1000:,} s are allowed"
+            f" for one {whose}",
             retry_after=self.reset,
-            hint="With an API key there are more" if self.name == "address" else "",
+            hint=_HINTS.get(self.name, ""),
         )
+
+
+_HINTS = {
+    "address": "With an API key there are more",
+    "changes": "Send jobs in batches and use bulk actions, or ask a platform admin to raise it",
+}
 
 
 def count_request(name: str, buckets: Buckets, key: Hashable, now: int) -> Allowance:

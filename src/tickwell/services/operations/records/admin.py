@@ -179,6 +179,7 @@ class Limits(Output):
     fires_per_day: int
     fires_per_minute: int
     requests_per_minute: int
+    changes_per_minute: int
     runs_per_minute: int
     running: int
     payload: int
@@ -191,6 +192,7 @@ class LimitsToSet(Input):
     fires_per_day: int = field(0, ge=0, le=2**53)
     fires_per_minute: int = field(0, ge=0, le=2**53)
     requests_per_minute: int = field(0, ge=0, le=2**53)
+    changes_per_minute: int = field(0, ge=0, le=2**53)
     runs_per_minute: int = field(0, ge=0, le=2**53)
     running: int = field(0, ge=0, le=2**53)
     payload: int = field(0, ge=0, le=2**53)

@@ -17,6 +17,7 @@ WORDS = {
     "fires_per_day": "Fires per day, all jobs, on the busiest day",
     "fires_per_minute": "Fires per minute, all jobs, in the busiest minute",
     "requests_per_minute": "Requests per minute, all keys and users",
+    "changes_per_minute": "Requests per minute that change something",
     "runs_per_minute": "Requested runs per minute",
     "running": "Running attempts",
     "payload": "Payload size in bytes",
