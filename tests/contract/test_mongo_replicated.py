@@ -7,6 +7,7 @@ from tests.servers.mongo import replica
 from tickwell.testing.contract.topics.concurrency import Concurrency
 from tickwell.testing.contract.topics.editing import Changing
 from tickwell.testing.contract.topics.finishing import Finishing
+from tickwell.testing.contract.topics.leftovers import Leftovers
 from tickwell.testing.contract.topics.repetition import Repetition
 
 make_store, store, corrupt = test_mongo.make_store, test_mongo.store, test_mongo.corrupt
@@ -17,5 +18,5 @@ def place():
     return replica().url("contract", replicaSet="rs0", journal="false")
 
 
-class TestReplicated(Concurrency, Repetition, Finishing, Changing):
+class TestReplicated(Concurrency, Repetition, Finishing, Leftovers, Changing):
     pass

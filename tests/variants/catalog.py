@@ -37,6 +37,30 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="permits lost with workers",
+        flaw="after a crash each fire of a job is skipped as overlapping a run that has ended",
+        patch=stores.permits_lost_with_workers,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_two_sweeps_at_once_pass_a_permit_on_once"
+        ),
+    ),
+    Variant(
+        name="waiting lines not swept on MongoDB",
+        flaw="a worker killed between an end and passing its permit on blocks its job for good",
+        patch=mongo.sweeps_no_lines,
+        prey=Tested(
+            test="stores/mongo/test_leftovers.py::test_a_line_that_its_job_does_not_know_of_goes_on_in_one_sweep"
+        ),
+    ),
+    Variant(
+        name="jobs not left out of a claim",
+        flaw="a worker takes what it may not run again and again, and others never see it",
+        patch=stores.jobs_not_left_out,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_what_a_worker_leaves_out_is_for_others"
+        ),
+    ),
+    Variant(
         name="calendars read once",
         flaw="a job that is saved while its calendar changes fires by the former days for ever",
         patch=engines.calendars_read_once,

@@ -3,6 +3,7 @@
 from tickwell.stores.mongo.documents import step_key
 from tickwell.stores.mongo.steps import MongoSteps, _unless_final
 from tickwell.stores.mongo.workspace import concurrency_gates
+from tickwell.stores.mongo.workspace.sweep import Sweeper
 from tickwell.stores.mongo.workspace.transaction import Transactions
 
 
@@ -38,3 +39,12 @@ def lets_frozen_in(patches):
     patches.setattr(
         concurrency_gates, "_may_enter", lambda holders, doc: len(holders) < doc["limit"]
     )
+
+
+def sweeps_no_lines(patches):
+    """Those that wait at a gate are left to its holder, dead or alive."""
+
+    async def leave(self, now):
+        pass
+
+    patches.setattr(Sweeper, "_sweep_lines", leave)

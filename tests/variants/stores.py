@@ -15,6 +15,7 @@ from tickwell.stores.memory import MemoryStore, catalog, flow, reports
 from tickwell.stores.memory.firing import MemoryFiring
 from tickwell.stores.memory.flow import Flow
 from tickwell.stores.memory.liveness import MemoryLiveness
+from tickwell.stores.memory.queue import MemoryQueue
 from tickwell.stores.memory.reports import MemoryReports
 from tickwell.stores.memory.steps import MemorySteps
 
@@ -69,6 +70,28 @@ def starts_unfenced(patches):
         return [one.id for one in starts]
 
     patches.setattr(MemoryLiveness, "record_starts", record_starts)
+
+
+def permits_lost_with_workers(patches):
+    """What was lost with its worker ends, and keeps its job's gate."""
+    sound = Flow._release_job
+
+    def release_job(self, row, now):
+        attempts = row.execution.attempts
+        if not (attempts and attempts[-1].outcome is OutcomeKind.LOST):
+            sound(self, row, now)
+
+    patches.setattr(Flow, "_release_job", release_job)
+
+
+def jobs_not_left_out(patches):
+    """A worker is handed what it said that it may not run."""
+    sound = MemoryQueue._claimable
+
+    def claimable(self, request):
+        return sound(self, replace(request, left_out=()))
+
+    patches.setattr(MemoryQueue, "_claimable", claimable)
 
 
 def steps_unfenced(patches):

@@ -107,6 +107,13 @@ class Scene:
             [report(claim, kind, now, **outcome) for claim in several], now
         )
 
+    async def sweep(self, worker: str, now: int, **outcome: Any) -> Finished:
+        """Declare the worker lost and recover what it held, as one step of a reaper does."""
+        known = {one.worker.id: one.beat for one in await self.store.list_workers()}
+        assert await self.store.declare_lost(worker, known.get(worker, 0), now)  # noqa: S101
+        orphans = await self.store.orphans(now, 100)
+        return await self.finish(orphans, OutcomeKind.LOST, now, started=False, **outcome)
+
     async def succeed(self, claims: Claim | Sequence[Claim], now: int) -> Finished:
         """Report success."""
         return await self.finish(claims, OutcomeKind.SUCCEEDED, now)

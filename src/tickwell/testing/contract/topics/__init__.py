@@ -11,6 +11,7 @@ from tickwell.testing.contract.topics.editing import Changing, Editing, Recallin
 from tickwell.testing.contract.topics.finishing import AfterFinish, Failures, Finishing, Retries
 from tickwell.testing.contract.topics.firing import Firing, MaxRuns, Turns
 from tickwell.testing.contract.topics.keys import Keys
+from tickwell.testing.contract.topics.leftovers import Leftovers
 from tickwell.testing.contract.topics.liveness import Beating, Losses, Starts
 from tickwell.testing.contract.topics.overlaps import Overlaps
 from tickwell.testing.contract.topics.pausing import Pausing
@@ -32,6 +33,7 @@ TOPICS = (
     Promoting,
     Overlaps,
     Losses,
+    Leftovers,
     MaxRuns,
     AfterFinish,
     Keys,

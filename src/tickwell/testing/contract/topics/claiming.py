@@ -12,7 +12,7 @@ from tickwell.domain.job import HEAD_START
 from tickwell.domain.policy import MINUTE, SECOND, Timeout
 from tickwell.domain.target import Call
 from tickwell.domain.trigger import OnDemand
-from tickwell.testing.contract.builders import T0, a_request, minute
+from tickwell.testing.contract.builders import T0, a_job, a_request, minute
 from tickwell.testing.contract.scene import Scene
 from tickwell.testing.contract.topic import Topic
 
@@ -55,6 +55,32 @@ class Claiming(Topic):
         assert len(await scene.claim(minute(1), "w1")) == 1
         assert await scene.claim(minute(1), "w1") == []
         assert await scene.claim(minute(1), "w2") == []
+
+    async def test_what_a_worker_leaves_out_is_for_others(self, scene: Scene, other: Scene) -> None:
+        """One that may not run a job claims past it, however good its rank and by name, too."""
+        barred, hers, free = [await scene.job(trigger=OnDemand(), priority=n) for n in (9, 8, 1)]
+        requests = [a_request(job, T0) for job in (barred, barred, hers, free)]
+        ids = await scene.run(*requests)
+        out = {"left_out": (barred.id, hers.id, a_job().id)}
+        assert [one.id for one in await scene.claim(T0, "w1", limit=1, **out)] == [ids[3]]
+        assert await scene.claim(T0, "w1", **out) == []
+        named = {"ids": (ids[0],), **out}
+        assert await scene.claim(T0, "w1", **named) == []
+        taken = await other.claim(T0, "w2", left_out=(hers.id,))
+        assert {one.id for one in taken} == set(ids[:2])
+        # It may by now.
+        assert (await scene.claim_one(T0, "w1", left_out=(barred.id,))).id == ids[2]
+
+    async def test_a_repeated_claim_answers_what_it_took_whatever_it_leaves_out_by_now(
+        self, scene: Scene, other: Scene
+    ) -> None:
+        job = await scene.job(trigger=OnDemand())
+        await scene.run(a_request(job, T0))
+        taken = await scene.claim_one(T0, claim_id="c")
+        again = await other.store.claim(
+            scene.request(T0, claim_id="c", repeated=True, left_out=(job.id,))
+        )
+        assert [one.id for one in again] == [taken.id]
 
     async def test_the_best_rank_comes_first(self, scene: Scene) -> None:
         job = await scene.job(trigger=OnDemand())

@@ -17,7 +17,7 @@ from tickwell.domain.policy import HOUR, LOST_BUDGET, Retry, Timeout
 from tickwell.domain.trigger import OnDemand
 from tickwell.ports.records import ExecutionFilter
 from tickwell.testing.contract.builders import T0, a_request, a_worker, minute
-from tickwell.testing.contract.scene import Scene, report
+from tickwell.testing.contract.scene import Scene
 from tickwell.testing.contract.topic import Topic
 
 
@@ -339,10 +339,6 @@ class Losses(Topic):
         assert {attempt.outcome for attempt in one.attempts} == {OutcomeKind.LOST}
 
     async def _lose_all(self, scene: Scene, job: Job, worker: str, now: int) -> Execution:
-        """Declare the worker lost and recover what it held, as a reaper does."""
-        known = {one.worker.id: one.beat for one in await scene.store.list_workers()}
-        assert await scene.store.declare_lost(worker, known.get(worker, 0), now)
-        orphans = await scene.store.orphans(now, 100)
-        reports = [report(claim, OutcomeKind.LOST, now, started=False) for claim in orphans]
-        assert (await scene.store.finish(reports, now)).refused == []
+        """Lose the worker with all that it holds."""
+        assert (await scene.sweep(worker, now)).refused == []
         return await scene.at(job, minute(1))
