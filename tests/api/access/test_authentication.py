@@ -110,7 +110,7 @@ async def test_all_changes_of_a_project_together_have_a_limit(house, monkeypatch
 @pytest.mark.parametrize(("settings", "limit"), [({}, 3_000), ({"max_changes_per_minute": 0}, 0)])
 async def test_changes_have_a_limit_by_default(house, settings, limit):
     keyring = house.admin.keyring
-    made = make_admin(house.world.tools, Settings(**settings), keyring)
+    made = make_admin(house.world.operation_context, Settings(**settings), keyring)
     assert (await made.limits.get(replace(OWNER, project="a"))).changes_per_minute == limit
 
 
