@@ -30,7 +30,7 @@ CLIENT = Path(__file__).parent.parent / "src" / "tickwell" / "client"
 MARK = "# Written by scripts/clients.py from the declared operations; edit those instead.\n"
 #: Streams are read by `tickwell.client.stream`.
 STREAMS = {"stream_events"}
-_HELPERS = "Call, Instant, duration, fields, given, instant, request, texts"
+_HELPERS = "Call, Instant, duration, fields, instant, request, set_fields, texts"
 _PAGE = '''class Page(TypedDict, Generic[T]):
     """A part of a list; `next_cursor` starts the next part."""
 
@@ -265,7 +265,7 @@ def _body(record: type[Record]) -> str:
     found = f"fields({_pairs(plain)})"
     if kept:
         pairs = ", ".join(f"{each.attribute}={each.attribute}" for each in kept)
-        found += f" | given({pairs})"
+        found += f" | set_fields({pairs})"
     return found
 
 

@@ -119,14 +119,14 @@ class JobExists(Conflict):
     def __init__(self, name: str, *more: str) -> None:
         self.name = name
         if not more:
-            said = f"a job named {name!r} exists already; edit it, or choose another name"
+            message = f"a job named {name!r} exists already; edit it, or choose another name"
         else:
             shown = ", ".join(map(repr, (name, *more[:9]))) + (", …" if len(more) > 9 else "")
-            said = (
+            message = (
                 f"{len(more) + 1:,} of these names are taken: {shown};"
                 " edit those jobs, or choose other names"
             )
-        super().__init__(said)
+        super().__init__(message)
 
 
 class JobIdTaken(Conflict):

@@ -110,12 +110,11 @@ class CeleryBroker:
         return f"the broker {parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
 
     def _in_words(self, error: BaseException) -> str:
-        said = str(error) or type(error).__name__
+        reason = str(error) or type(error).__name__
         if _is_refusal(error):
-            return (
-                f"{self._named()} refuses the user or password: {said}; correct the URL in `broker`"
-            )
-        return f"{self._named()} cannot be reached: {said}; start it, or correct `broker`"
+            problem = f"refuses the user or password: {reason}; correct the URL in `broker`"
+            return f"{self._named()} {problem}"
+        return f"{self._named()} cannot be reached: {reason}; start it, or correct `broker`"
 
 
 class _Link:

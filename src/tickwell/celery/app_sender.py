@@ -73,8 +73,8 @@ class AppSender:
                 return Outcome(kind=OutcomeKind.SNOOZED, error=_away(error), delay=AGAIN)
             return Outcome(kind=OutcomeKind.RELEASED, error=_away(error), not_here=True)
         except (Unsendable, KombuError, ValueError, TypeError) as error:
-            said = f"the task cannot be sent: {error}"
-            return Outcome(kind=OutcomeKind.FAILED, error=said, retry=False)
+            reason = f"the task cannot be sent: {error}"
+            return Outcome(kind=OutcomeKind.FAILED, error=reason, retry=False)
         return Outcome(kind=OutcomeKind.SUCCEEDED, result=sent(claim.id))
 
     async def close(self) -> None:
@@ -114,5 +114,7 @@ def _send(app: Celery, claim: Claim) -> None:
 
 
 def _away(error: Exception) -> str:
-    said = str(error).rstrip(".")
-    return f"the broker of the Celery app does not answer: {said}. Start it, or correct broker_url"
+    reason = str(error).rstrip(".")
+    return (
+        f"the broker of the Celery app does not answer: {reason}. Start it, or correct broker_url"
+    )

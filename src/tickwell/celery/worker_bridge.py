@@ -210,15 +210,15 @@ class WorkerBridge:
 
     async def _start_engine(self, stopping: asyncio.Event) -> None:
         """Until the store answers: messages wait, and are not acknowledged."""
-        failures, said = 0, ""
+        failures, last_error = 0, ""
         while not stopping.is_set():
             try:
                 await self.scheduler.start({"worker"})
             except Exception as error:  # noqa: BLE001 - without an engine all messages would wait
                 failures += 1
-                if str(error) != said:
-                    said = str(error)
-                    lines.ENGINE_START_FAILED.log(error=said or type(error).__name__)
+                if str(error) != last_error:
+                    last_error = str(error)
+                    lines.ENGINE_START_FAILED.log(error=last_error or type(error).__name__)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(backoff(failures, "engine")):
                         await stopping.wait()

@@ -92,12 +92,12 @@ def require_entries(app: Celery, entries: list[BeatEntry]) -> None:
     )
 
 
-def entry_of(app: Celery, name: str, given: Any) -> BeatEntry:
+def entry_of(app: Celery, name: str, source: Any) -> BeatEntry:
     """One entry, as a dictionary or as beat has it."""
-    if isinstance(given, ScheduleEntry):
-        known = {each: getattr(given, each) for each in _KNOWN if hasattr(given, each)}
-    elif isinstance(given, Mapping):
-        known = dict(given)
+    if isinstance(source, ScheduleEntry):
+        known = {each: getattr(source, each) for each in _KNOWN if hasattr(source, each)}
+    elif isinstance(source, Mapping):
+        known = dict(source)
     else:
         raise InvalidInput("is not an entry of a beat schedule", field=name)
     unknown = sorted(str(each) for each in known.keys() - _KNOWN)

@@ -42,9 +42,9 @@ def _entry(row: Row, schedules: Mapping[str, Mapping[Any, Row]]) -> BeatEntry:
     name = str(row["name"])
     kinds = [kind for kind in _SCHEDULES if row.get(f"{kind}_id") is not None]
     if len(kinds) != 1:
-        said = " and ".join(kinds) or "none"
+        kinds_found = " and ".join(kinds) or "none"
         hint = "Give it one schedule in Django's admin"
-        raise InvalidInput(f"has {len(kinds)} schedules: {said}", field=name, hint=hint)
+        raise InvalidInput(f"has {len(kinds)} schedules: {kinds_found}", field=name, hint=hint)
     found = schedules[kinds[0]].get(row[f"{kinds[0]}_id"])
     if found is None:
         hint = "Give it one in Django's admin, or delete it there"

@@ -96,9 +96,9 @@ def _expiry(expires: Any) -> tuple[timedelta | None, datetime | None]:
     return timedelta(seconds=seconds), None
 
 
-def _name(given: Any) -> Any:
+def _name(raw: Any) -> Any:
     """Queues and exchanges may be objects of kombu, which know their names."""
-    return getattr(given, "name", given)
+    return getattr(raw, "name", raw)
 
 
 def _refuse(options: dict[str, Any]) -> None:

@@ -69,10 +69,10 @@ def _entry(key: str, texts: tuple[str, str | None], prefix: str, tz: str) -> Bea
             field=name,
             hint="Save the entry again with RedBeat, or leave it: --skip",
         ) from None
-    given = {part: value for part, value in values.items() if value is not None}
-    given.setdefault("task", "")
-    given.setdefault("schedule", None)
-    return BeatEntry(name=str(definition.get("name") or name), tz=tz, last_run=last_run, **given)
+    fields = {part: value for part, value in values.items() if value is not None}
+    fields.setdefault("task", "")
+    fields.setdefault("schedule", None)
+    return BeatEntry(name=str(definition.get("name") or name), tz=tz, last_run=last_run, **fields)
 
 
 def _decoded(value: dict[str, Any]) -> Any:

@@ -81,17 +81,17 @@ def celery_fires(entry: BeatEntry, after: int, count: int) -> list[int]:
 
 def _schedule(entry: BeatEntry) -> Any:
     """The schedule object that Celery makes of the entry; a datetime stays one."""
-    given = entry.schedule
-    if isinstance(given, datetime):
-        return given if given.tzinfo is not None else given.replace(tzinfo=UTC)
-    if hasattr(given, "is_due"):
-        return given
-    if isinstance(given, int | float | timedelta) and not isinstance(given, bool):
-        return maybe_schedule(given, entry.relative)
-    if isinstance(given, dict):  # of RedBeat, which has kinds of its own
-        raise _untranslatable(str(given.get("__type__", "this schedule")))
+    raw = entry.schedule
+    if isinstance(raw, datetime):
+        return raw if raw.tzinfo is not None else raw.replace(tzinfo=UTC)
+    if hasattr(raw, "is_due"):
+        return raw
+    if isinstance(raw, int | float | timedelta) and not isinstance(raw, bool):
+        return maybe_schedule(raw, entry.relative)
+    if isinstance(raw, dict):  # of RedBeat, which has kinds of its own
+        raise _untranslatable(str(raw.get("__type__", "this schedule")))
     raise InvalidTrigger(
-        f"{given!r} is not a schedule",
+        f"{raw!r} is not a schedule",
         field="schedule",
         hint="For example crontab(hour=9), or a number of seconds",
     )
@@ -122,10 +122,10 @@ def _expression(found: Any) -> str:
     return " ".join(_field(getattr(found, f"_orig_{part}")) for part in parts)
 
 
-def _field(given: Any) -> str:
-    if isinstance(given, str):
-        return given.replace(" ", "")
-    return ",".join(map(str, sorted(given))) if hasattr(given, "__iter__") else str(given)
+def _field(raw: Any) -> str:
+    if isinstance(raw, str):
+        return raw.replace(" ", "")
+    return ",".join(map(str, sorted(raw))) if hasattr(raw, "__iter__") else str(raw)
 
 
 def _interval(found: Any, tz: str, limits: dict[str, Any]) -> Trigger:

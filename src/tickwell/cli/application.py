@@ -171,8 +171,8 @@ def version() -> None:
     typer.echo(installed("tickwell"))
 
 
-def _version(given: bool) -> None:
-    if given:
+def _version(requested: bool) -> None:
+    if requested:
         version()
         raise typer.Exit
 

@@ -140,11 +140,13 @@ def command(
     """Make a coroutine a command; it gets a session, its options, and the extra ones by name."""
 
     def decorate(body: Body[P]) -> Body[P]:
-        def run(*, as_json: bool, **given: Any) -> None:
+        def run(*, as_json: bool, **arguments: Any) -> None:
             import asyncio
 
-            shared = {name: given.pop(name) for name in ("store", "server", "api_key", "project")}
-            asyncio.run(_run(body, connect(**shared), as_json=as_json, own=given))
+            shared = {
+                name: arguments.pop(name) for name in ("store", "server", "api_key", "project")
+            }
+            asyncio.run(_run(body, connect(**shared), as_json=as_json, own=arguments))
 
         parameters = inspect.signature(body, eval_str=True).parameters.values()
         own = [each for each in list(parameters)[1:] if each.kind is not each.VAR_KEYWORD]

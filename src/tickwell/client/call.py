@@ -110,22 +110,22 @@ def request(
     )
 
 
-def fields(**given: Any) -> dict[str, Any]:
+def fields(**values: Any) -> dict[str, Any]:
     """An object without None; a name that is a keyword of Python ends with `_`."""
-    return {name.rstrip("_"): value for name, value in given.items() if value is not None}
+    return {name.rstrip("_"): value for name, value in values.items() if value is not None}
 
 
-def instant(given: Instant | None, field: str) -> str | None:
+def instant(value: Instant | None, field: str) -> str | None:
     """As documents have it; a datetime must know its zone."""
-    return to_text(exact(given, field)) if isinstance(given, datetime) else given
+    return to_text(exact(value, field)) if isinstance(value, datetime) else value
 
 
-def duration(given: Duration | None, field: str) -> str | None:
+def duration(value: Duration | None, field: str) -> str | None:
     """As documents have it: "10m"."""
-    return None if given is None else format_duration(parse_duration(given, field=field))
+    return None if value is None else format_duration(parse_duration(value, field=field))
 
 
-def given(**values: Any) -> dict[str, Any]:
+def set_fields(**values: Any) -> dict[str, Any]:
     """An object without what is to be kept; None is a value."""
     return {name: value for name, value in values.items() if value is not KEEP}
 
@@ -141,9 +141,9 @@ def texts(values: Iterable[str] | None) -> list[str] | None:
     return [values] if isinstance(values, str) else list(values)
 
 
-def _query(given: Mapping[str, Any]) -> Query:
+def _query(values: Mapping[str, Any]) -> Query:
     pairs: list[tuple[str, str]] = []
-    for name, value in given.items():
+    for name, value in values.items():
         many = isinstance(value, Iterable)
         pairs += [(name, str(each)) for each in (texts(value) if many else [value])]
     return tuple(pairs)

@@ -7,7 +7,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tickwell.client.call import Call, Instant, duration, fields, given, instant, request, texts
+from tickwell.client.call import (
+    Call,
+    Instant,
+    duration,
+    fields,
+    instant,
+    request,
+    set_fields,
+    texts,
+)
 from tickwell.client.results import (
     Alert,
     AlertNotice,
@@ -393,7 +402,7 @@ def revive_execution(
         "POST",
         "/api/v1/executions/{id}/revive",
         arguments={"id": id},
-        body=fields() | given(payload=payload),
+        body=fields() | set_fields(payload=payload),
         idempotency_key=idempotency_key,
     )
 
@@ -459,7 +468,7 @@ def revive_dead_letters(
             ),
             rate=rate,
         )
-        | given(payload=payload),
+        | set_fields(payload=payload),
         idempotency_key=idempotency_key,
     )
 

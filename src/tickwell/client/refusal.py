@@ -77,34 +77,36 @@ def _value(text: str) -> Any:
     return literal_eval(text) if text[0] in "'\"" or text.isdigit() else text
 
 
-def _invalid(detail: str, places: Any) -> errors.InvalidInput:
-    found = [each for each in places or () if isinstance(each, Mapping)]
+def _invalid(detail: str, problems: Any) -> errors.InvalidInput:
+    found = [each for each in problems or () if isinstance(each, Mapping)]
     if len(found) == 1:
-        (place,) = found
-        reason, hint = str(place.get("detail", detail)), str(place.get("hint") or "")
+        (problem,) = found
+        reason, hint = str(problem.get("detail", detail)), str(problem.get("hint") or "")
         # The sentence begins with the field, which may say more than a place in what was sent.
-        named, said, _ = detail.partition(f": {reason}")
-        return errors.InvalidInput(reason, field=named if said else _field(place), hint=hint)
+        named, separator, _ = detail.partition(f": {reason}")
+        return errors.InvalidInput(reason, field=named if separator else _field(problem), hint=hint)
     each = [
         errors.InvalidInput(
-            str(place.get("detail", "")), field=_field(place), hint=str(place.get("hint") or "")
+            str(problem.get("detail", "")),
+            field=_field(problem),
+            hint=str(problem.get("hint") or ""),
         )
-        for place in found
+        for problem in found
     ]
-    named, said, _ = detail.partition(f": {each[0].reason}") if each else ("", "", "")
-    if said:  # of one record, the first mistake in full
+    named, separator, _ = detail.partition(f": {each[0].reason}") if each else ("", "", "")
+    if separator:  # of one record, the first mistake in full
         return errors.InvalidInput(each[0].reason, field=named, hint=each[0].hint).along_with(
             each[1:]
         )
-    said = "; ".join(f"{_field(place)}: {place.get('detail')}" for place in found)
+    listed = "; ".join(f"{_field(problem)}: {problem.get('detail')}" for problem in found)
     field = _field(found[0]) if found else ""
-    error = errors.InvalidInput(f"{detail}: {said}" if said else detail)
+    error = errors.InvalidInput(f"{detail}: {listed}" if listed else detail)
     error.field = field
     return error
 
 
-def _field(place: Mapping[str, Any]) -> str:
+def _field(problem: Mapping[str, Any]) -> str:
     """A pointer as a dotted path, or the name of a parameter."""
-    pointer = str(place.get("pointer") or "")
+    pointer = str(problem.get("pointer") or "")
     dotted = pointer.removeprefix("/").replace("/", ".")
-    return dotted.replace("~1", "/").replace("~0", "~") or str(place.get("parameter") or "")
+    return dotted.replace("~1", "/").replace("~0", "~") or str(problem.get("parameter") or "")

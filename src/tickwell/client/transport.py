@@ -221,10 +221,10 @@ class Transport:
         return f"{call.method} {self.endpoint.url}{call.path}"
 
     def _unreachable(self, error: Exception) -> StoreUnavailable:
-        said = str(error) or type(error).__name__
+        reason = str(error) or type(error).__name__
         if isinstance(error, TimeoutError):
-            said = f"no answer in {self.timeout:g} s"
-        return StoreUnavailable(f"{self.endpoint.url} cannot be reached: {said}")
+            reason = f"no answer in {self.timeout:g} s"
+        return StoreUnavailable(f"{self.endpoint.url} cannot be reached: {reason}")
 
 
 def _refused(response: aiohttp.ClientResponse, content: bytes, where: str) -> Failure:

@@ -157,14 +157,14 @@ class JobApi:
         """Change the given fields; raises `VersionConflict` if another edit comes in between."""
         job = (await self._entry(name)).job
         check_policies(policies)
-        given: dict[str, Any] = dict(policies)
+        changes: dict[str, Any] = dict(policies)
         if trigger is not None:
-            given["trigger"] = _require_trigger(trigger)
+            changes["trigger"] = _require_trigger(trigger)
         if target is not None:
-            given["target"] = target
-        if "payload" in given:
-            given["payload"] = checked(jsonable(given["payload"]))
-        changed = replace(job, **given)
+            changes["target"] = target
+        if "payload" in changes:
+            changes["payload"] = checked(jsonable(changes["payload"]))
+        changed = replace(job, **changes)
         return job_of(
             (await self._inside.jobs.edit(self.project, job.id, changed, job.version)).entry
         )
@@ -304,11 +304,11 @@ class JobApi:
         self, name: str, payload: Any, key: str | None, run_at: Moment | None = None
     ) -> Execution[Any]:
         await self.open()
-        given = jsonable(payload)
+        document = jsonable(payload)
         while True:
             try:
                 job, execution = await self._inside.executions.request(
-                    self.project, name, payload=given, key=key, run_at=run_at
+                    self.project, name, payload=document, key=key, run_at=run_at
                 )
             except NotFound:
                 if not await self._add_declared(name):
@@ -457,20 +457,20 @@ class JobApi:
         return job
 
 
-def _states(given: object, kind: type[E]) -> frozenset[E] | None:
+def _states(raw: object, kind: type[E]) -> frozenset[E] | None:
     """One state or several, as members or by their names; None: no filter."""
-    if given is None:
+    if raw is None:
         return None
-    several = given if isinstance(given, Collection) and not isinstance(given, str) else [given]
+    several = raw if isinstance(raw, Collection) and not isinstance(raw, str) else [raw]
     return frozenset(_member(each, kind, "state") for each in several)
 
 
-def _member(given: object, kind: type[E], field: str) -> E:
+def _member(raw: object, kind: type[E], field: str) -> E:
     try:
-        return kind(str(given))
+        return kind(str(raw))
     except ValueError:
         raise InvalidInput(
-            f"unknown value {given!r}; expected one of {', '.join(kind)}", field=field
+            f"unknown value {raw!r}; expected one of {', '.join(kind)}", field=field
         ) from None
 
 

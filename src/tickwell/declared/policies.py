@@ -39,10 +39,10 @@ class Policies(TypedDict, total=False):
     tags: tuple[str, ...] | list[str]
 
 
-def check_policies(given: Iterable[str]) -> None:
+def check_policies(names: Iterable[str]) -> None:
     """Name the policy that does not exist, and the one that was probably meant."""
     known = list(Policies.__annotations__)
-    for policy in given:
+    for policy in names:
         if policy not in known:
             near = get_close_matches(policy, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"Known are {', '.join(known)}"

@@ -62,9 +62,9 @@ class Celery:
             )
 
     def _check_arguments(self) -> None:
-        given: Any = self.args
+        arguments: Any = self.args
         named: Any = self.kwargs
-        if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+        if isinstance(arguments, str | bytes) or not isinstance(arguments, Sequence):
             raise InvalidJob(
                 "is not a list", field="target.celery.args", hint='For example {"args": [7]}'
             )
@@ -72,7 +72,7 @@ class Celery:
             hint = 'For example {"kwargs": {"order": 7}}'
             raise InvalidJob("is not an object", field="target.celery.kwargs", hint=hint)
         # Copies, which nobody else can change.
-        args = checked(list(given), "target.celery.args")
+        args = checked(list(arguments), "target.celery.args")
         kwargs = checked(dict(named), "target.celery.kwargs")
         object.__setattr__(self, "args", tuple(args))
         object.__setattr__(self, "kwargs", kwargs)

@@ -147,11 +147,11 @@ class Job:
         """
         if self.concurrency is None and self.rate is None:
             return None, 0
-        given = self.payload if payload is None else payload
+        effective = self.payload if payload is None else payload
         if self.concurrency is not None:
-            return self.concurrency.gate(self.project, given), self.concurrency.limit
+            return self.concurrency.gate(self.project, effective), self.concurrency.limit
         limit, period = read_rate(self.rate or "")
-        return rate_gate(self, period, given), limit
+        return rate_gate(self, period, effective), limit
 
 
 _KINDS = {

@@ -47,18 +47,18 @@ LONGEST_WAIT = DAY
 REVIVAL_RATE = 50
 
 
-def policy_of(name: str, given: object) -> object:
+def policy_of(name: str, raw: object) -> object:
     """The policy that a short form stands for; anything else as it was given.
 
     `retry=3` is three attempts, `timeout="30s"` the hard timeout, `misfire="skip"` the policy.
     """
-    if name == "retry" and type(given) is int:
-        return Retry(max_attempts=given)
-    if name == "timeout" and isinstance(given, str | timedelta):
-        return Timeout(hard=given)
-    if name == "misfire" and isinstance(given, str):
-        return Misfire(policy=cast("OnMisfire", given))
-    return given
+    if name == "retry" and type(raw) is int:
+        return Retry(max_attempts=raw)
+    if name == "timeout" and isinstance(raw, str | timedelta):
+        return Timeout(hard=raw)
+    if name == "misfire" and isinstance(raw, str):
+        return Misfire(policy=cast("OnMisfire", raw))
+    return raw
 
 
 class Backoff(StrEnum):
@@ -209,26 +209,26 @@ MOST_NAMES = 50
 
 def make_error_names(retry: Retry, field: str) -> None:
     """Exceptions come as classes or as names, and are kept as names: a document has no classes."""
-    given: object = getattr(retry, field)
-    if not given and isinstance(given, tuple):
+    raw: object = getattr(retry, field)
+    if not raw and isinstance(raw, tuple):
         return
-    if not isinstance(given, tuple | list) or len(given) > MOST_NAMES:
+    if not isinstance(raw, tuple | list) or len(raw) > MOST_NAMES:
         raise InvalidJob(
-            f"must be a list of up to {MOST_NAMES} exceptions; got {given!r:.80}",
+            f"must be a list of up to {MOST_NAMES} exceptions; got {raw!r:.80}",
             field=f"retry.{field}",
             hint=f"For example {field}=(ConnectionError, TimeoutError)",
         )
-    names = tuple(dict.fromkeys(_error_name(each, field) for each in given))
+    names = tuple(dict.fromkeys(_error_name(each, field) for each in raw))
     object.__setattr__(retry, field, names)
 
 
-def _error_name(given: object, field: str) -> str:
-    if isinstance(given, type) and issubclass(given, BaseException):
-        return min(_own_names(given), key=len)
-    if isinstance(given, str) and _NAME.fullmatch(given):
-        return given
+def _error_name(raw: object, field: str) -> str:
+    if isinstance(raw, type) and issubclass(raw, BaseException):
+        return min(_own_names(raw), key=len)
+    if isinstance(raw, str) and _NAME.fullmatch(raw):
+        return raw
     raise InvalidJob(
-        f"{given!r:.80} is not an exception",
+        f"{raw!r:.80} is not an exception",
         field=f"retry.{field}",
         hint="Use a class, or its name: ConnectionError, shop.errors.Busy",
     )

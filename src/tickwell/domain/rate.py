@@ -61,11 +61,11 @@ def read_rate(text: str) -> tuple[int, int]:
     return int(match[1]), int(millis)
 
 
-def make_rate(given: object) -> str:
+def make_rate(raw: object) -> str:
     """A rate as documents have it: "100 / 60s" is "100/1m"."""
-    if not isinstance(given, str):
-        raise InvalidJob(f"{given!r:.80} is not a text", field="rate", hint=_HINT)
-    limit, period = read_rate(given)
+    if not isinstance(raw, str):
+        raise InvalidJob(f"{raw!r:.80} is not a text", field="rate", hint=_HINT)
+    limit, period = read_rate(raw)
     return f"{limit}/{format_duration(period)}"
 
 

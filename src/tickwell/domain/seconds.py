@@ -22,8 +22,8 @@ def read_seconds(value: object, *, field: str) -> Seconds:
     """Seconds of a text with a unit, or of a timedelta."""
     if isinstance(value, Seconds):
         return value
-    given: Any = value  # parse_duration refuses every other kind
-    return Seconds(parse_duration(given, field=field) / 1000)
+    raw: Any = value  # parse_duration refuses every other kind
+    return Seconds(parse_duration(raw, field=field) / 1000)
 
 
 if TYPE_CHECKING:

@@ -75,12 +75,12 @@ class Ear:
         """Heed the parent until it hangs up."""
         try:
             while True:
-                kind, *said = self._line.recv()
+                kind, *parts = self._line.recv()
                 if kind == "run":
-                    self._attempt = _Attempt(*said)
+                    self._attempt = _Attempt(*parts)
                     self.attempts.put(self._attempt)
                 elif kind == "answer":
-                    self.results.put((said[0], said[1]))
+                    self.results.put((parts[0], parts[1]))
                 elif self._attempt is not None:
                     self._attempt.cancel()
         except (EOFError, OSError):

@@ -96,13 +96,13 @@ class Handler:
             )
         if not self._needs <= payload.keys() <= self._takes:
             self._check_names(payload)
-        given = dict(payload)
-        if given and (self._readers or self._other):
+        supplied = dict(payload)
+        if supplied and (self._readers or self._other):
             for name, value in payload.items():
                 reader = self._readers.get(name) if name in self._takes else self._other
                 if reader is not None:
-                    given[name] = self._read(reader, name, value)
-        return given
+                    supplied[name] = self._read(reader, name, value)
+        return supplied
 
     def _check_names(self, payload: dict[str, Any]) -> None:
         """Name all that is wrong: what is missing was often given by a slip of its name."""
@@ -130,17 +130,19 @@ class Handler:
         """The payload that calls the handler with these arguments."""
         own = [one for name, one in self.signature.parameters.items() if name != self.run_parameter]
         try:
-            given = self.signature.replace(parameters=own).bind_partial(*args, **kwargs).arguments
+            supplied = (
+                self.signature.replace(parameters=own).bind_partial(*args, **kwargs).arguments
+            )
         except TypeError as error:
             raise self._misfit(str(error)) from error
         for parameter in own:
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-                given |= given.pop(parameter.name, {})
-        payload = jsonable(dict(given))
+                supplied |= supplied.pop(parameter.name, {})
+        payload = jsonable(dict(supplied))
         for name, again in self.arguments(payload).items():
-            if is_lost(given[name], again):
+            if is_lost(supplied[name], again):
                 raise InvalidPayload(
-                    f"does not come back from JSON as it was: {_short(given[name])}",
+                    f"does not come back from JSON as it was: {_short(supplied[name])}",
                     field=f"payload.{name}",
                     hint="Pass what its type does not hide, leave out or rename",
                 )
@@ -214,12 +216,12 @@ class Handlers:
         return list(self._by_name.values())
 
 
-def _isolation(given: str) -> str:
-    if given not in {"none", "process"}:
+def _isolation(raw: str) -> str:
+    if raw not in {"none", "process"}:
         raise InvalidJob(
-            f"{given!r} is no isolation", field="isolation", hint='Use "process", or leave it out'
+            f"{raw!r} is no isolation", field="isolation", hint='Use "process", or leave it out'
         )
-    return given
+    return raw
 
 
 def _importable(function: Callable[..., Any]) -> tuple[str, str]:

@@ -176,8 +176,8 @@ class _Attempt:
         if self.was_killed:
             one.kill()
         try:
-            said = self.handler.module, self.handler.qualname, self.claim, CURRENT_SPAN.get()
-            one.line.send(("run", *said))
+            parts = self.handler.module, self.handler.qualname, self.claim, CURRENT_SPAN.get()
+            one.line.send(("run", *parts))
             if self._asked:
                 self._say("cancel")
             return self._heed(one)
@@ -206,13 +206,13 @@ class _Attempt:
             answers[kind] = lambda *words, ask=ask: self._answer(ask(self.claim, *words))
         while True:
             one.wait_for_words()
-            kind, *said = one.line.recv()
+            kind, *parts = one.line.recv()
             if kind == "ended":
-                outcome: Outcome | None = said[0]
-                if said[1]:
+                outcome: Outcome | None = parts[0]
+                if parts[1]:
                     one.kill()
                 return outcome
-            answers[kind](*said)
+            answers[kind](*parts)
 
     def _answer(self, work: Coroutine[Any, Any, Any]) -> None:
         """Tell the process what a coroutine answers, or what it raises."""

@@ -70,9 +70,9 @@ class _Words(dict[str, Any]):
         return "-"
 
 
-def render(event: LogEvent, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The sentence of an event and its fields; what else is given is for the sentence only."""
-    cleaned = clean(given, _OURS)
+def render(event: LogEvent, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The sentence of an event and its fields; other values serve the sentence only."""
+    cleaned = clean(values, _OURS)
     error = str(cleaned.get("error", "")).strip()
     cause = error.rpartition("\n")[2].strip() or "no error text"
     message = one_line(event.sentence.format_map(_Words(cleaned, cause=cause)))
@@ -82,14 +82,14 @@ def render(event: LogEvent, given: Mapping[str, Any]) -> tuple[str, dict[str, An
 def clean(fields: Mapping[str, Any], trusted: frozenset[str] = frozenset()) -> dict[str, Any]:
     """The fields that have a value, safe for a log. Only an error may have several lines."""
     return {
-        name: given if name in trusted else _cleaned(name, given)
-        for name, given in fields.items()
-        if given is not None and given != ""
+        name: raw if name in trusted else _cleaned(name, raw)
+        for name, raw in fields.items()
+        if raw is not None and raw != ""
     }
 
 
-def _cleaned(name: str, given: Any) -> Any:
-    return block(str(given)) if name == "error" else value(name, given)
+def _cleaned(name: str, raw: Any) -> Any:
+    return block(str(raw)) if name == "error" else value(name, raw)
 
 
 _sink: Sink = StandardSink()

@@ -88,15 +88,15 @@ def redacted(text: str) -> str:
     return text
 
 
-def value(name: str, given: Any) -> Any:
+def value(name: str, raw: Any) -> Any:
     """A field as a log can hold it: numbers as they are, all else as one line of text."""
-    if given is None or isinstance(given, bool | float):
-        return given
-    if isinstance(given, int) and -_WIDEST <= given < _WIDEST:
-        return given
+    if raw is None or isinstance(raw, bool | float):
+        return raw
+    if isinstance(raw, int) and -_WIDEST <= raw < _WIDEST:
+        return raw
     if _is_secret(name):
         return REDACTED
-    return one_line(given if isinstance(given, str) else str(given))
+    return one_line(raw if isinstance(raw, str) else str(raw))
 
 
 @lru_cache(maxsize=1024)

@@ -62,20 +62,20 @@ class AsgiReceiver:
         await self._take(delivery, scope, _again(body, receive), send)
 
     async def _take(self, delivery: Delivery, scope: Scope, receive: Receive, send: Send) -> None:
-        status, said = 500, False
+        status, has_ended = 500, False
 
         async def watch(message: Message) -> None:
-            nonlocal status, said
+            nonlocal status, has_ended
             await send(message)
             if message["type"] == "http.response.start":
                 status = message["status"]
             else:
-                said = not message.get("more_body", False)
+                has_ended = not message.get("more_body", False)
 
         done = False
         try:
             await self.app(scope, receive, watch)
-            done = said and 200 <= status <= 299
+            done = has_ended and 200 <= status <= 299
         finally:
             await _result(self._seen.end(delivery, done=done))
 

@@ -143,8 +143,8 @@ def verify_by(
     if abs(moment - timestamp) * 1000 > tolerance:
         raise Rejected(f"the timestamp is more than {format_duration(tolerance)} off")
     message = signed_bytes(id, timestamp, body)
-    given = lower.get("webhook-signature", "").split(" ")[:MOST_SIGNATURES]
-    if not any(_matches(key, message, signature) for key in keys for signature in given):
+    signatures = lower.get("webhook-signature", "").split(" ")[:MOST_SIGNATURES]
+    if not any(_matches(key, message, signature) for key in keys for signature in signatures):
         raise Rejected("no signature matches")
     return read_delivery(lower, id, timestamp)
 

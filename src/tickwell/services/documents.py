@@ -65,14 +65,14 @@ def entry_document(entry: Entry, warnings: Sequence[str] | None = None) -> Docum
     """
     job, cursor = entry.job, entry.cursor
     # Whether an edit or the code is in force is worth its time only where code declares the job.
-    said = {} if job.declared is None else {"edited": is_edited(job)}
+    edited = {} if job.declared is None else {"edited": is_edited(job)}
     return {
         "id": job.id,
         "name": job.name,
         "project": job.project,
         "queue": job.queue,
         **masked_definition(document_of(entry)),
-        **said,
+        **edited,
         **stamps(job),
         "state": cursor.state.value,
         "next_fire_time": _maybe(next_fire(entry)),

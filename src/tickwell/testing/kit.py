@@ -280,10 +280,10 @@ class Kit:
         await stopping
 
 
-def _require_scheduler(given: object) -> None:
-    if not isinstance(given, Scheduler):
+def _require_scheduler(value: object) -> None:
+    if not isinstance(value, Scheduler):
         raise InvalidInput(
-            f"{given!r} is no Scheduler",
+            f"{value!r} is no Scheduler",
             field="use",
             hint="For example tickwell.use(shop.scheduler)",
         )

@@ -86,11 +86,11 @@ class Receiver:
         self._server.server_close()
 
 
-def _answer(given: object) -> Answer:
-    answer = Answer(status=given) if isinstance(given, int) else given
+def _answer(raw: object) -> Answer:
+    answer = Answer(status=raw) if isinstance(raw, int) else raw
     if not isinstance(answer, Answer) or answer.status not in _STATUSES:
         raise InvalidInput(
-            f"{given!r} is nothing to answer with",
+            f"{raw!r} is nothing to answer with",
             field="answer",
             hint="Give codes from 200 to 599, or Answer(status=503, body=b'…')",
         )

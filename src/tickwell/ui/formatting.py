@@ -43,8 +43,8 @@ def moment(instant: int, zone: ZoneInfo, now: int) -> str:
     """Mon 16 Nov, 09:00:00, on the visitor's clock: with the year only where it says something."""
     # Half the time of a pattern, for the same reason.
     day, month, number, time, year = local(instant, zone).ctime().split()
-    said = "" if int(year) == local(now, zone).year else f" {year}"
-    return f"{day} {number:0>2} {month}{said}, {time}"
+    year_text = "" if int(year) == local(now, zone).year else f" {year}"
+    return f"{day} {number:0>2} {month}{year_text}, {time}"
 
 
 def day_and_time(instant: int, zone: ZoneInfo, now: int) -> str:

@@ -100,8 +100,8 @@ class _Unfit(Exception):
 async def read_bytes(request: Request, limit: int = ONE) -> bytes:
     """The body as it came; refused before it is read when it says that it is too large."""
     headers = request.headers
-    given = headers.get("content-length")
-    if given is not None and given.isdecimal() and int(given) > limit:
+    length = headers.get("content-length")
+    if length is not None and length.isdecimal() and int(length) > limit:
         _too_large(limit)
     parts, size = [], 0
     async for part in request.stream():
@@ -156,8 +156,8 @@ def parsed(body: bytes, what: str = "the body") -> Any:
     except UnicodeDecodeError as error:
         raise NotJson(f"{what} is not UTF-8, from byte {error.start} on") from None
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise NotJson(f"{what} is not JSON: {error.msg}, {place}") from None
+        position = f"line {error.lineno}, column {error.colno}"
+        raise NotJson(f"{what} is not JSON: {error.msg}, {position}") from None
     except ValueError:
         raise NotJson(f"{what} has a number with too many digits") from None
     return document
@@ -247,8 +247,8 @@ def _readable(key: str) -> str:
     return key[:64].encode(errors="replace").decode()
 
 
-def _is_json(given: str) -> bool:
-    kind = given.partition(";")[0].strip().lower()
+def _is_json(media_type: str) -> bool:
+    kind = media_type.partition(";")[0].strip().lower()
     return kind == "application/json" or (
         kind.startswith("application/") and kind.endswith("+json")
     )

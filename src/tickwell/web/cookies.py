@@ -17,8 +17,8 @@ _PORT = re.compile(r":(\d{1,5})$")
 def own_name(request: Request, name: str) -> str:
     """The name with our port and path: a browser has one set of cookies for all of a host."""
     port = _PORT.search(request.url.netloc)
-    place = (port[1] if port else "") + root_of(request)
-    return f"{name}-{quote(place, safe='')}" if place else name
+    suffix = (port[1] if port else "") + root_of(request)
+    return f"{name}-{quote(suffix, safe='')}" if suffix else name
 
 
 def session_of(request: Request) -> str | None:

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 
 @lru_cache(maxsize=256)
-def is_own_name(given: str, bound: str) -> bool:
+def is_own_name(host: str, bound: str) -> bool:
     """Whether a `Host` names this machine, or what it listens on."""
     try:
-        name = urlsplit(f"//{given}").hostname or ""
+        name = urlsplit(f"//{host}").hostname or ""
         return name in {"localhost", bound.lower()} or ip_address(name).is_loopback
     except ValueError:
         return False

@@ -124,11 +124,11 @@ def _replayed(before: dict[str, Any], new: dict[str, Any]) -> Response:
         raise KeyReused(
             "this Idempotency-Key came with another request before; use a new one for each"
         )
-    kept = before.get("answer")
-    if kept is None:
+    stored = before.get("answer")
+    if stored is None:
         raise InFlight(_BUSY)
-    headers = kept["headers"] | {"idempotency-replayed": "true"}
-    return Response(b64decode(kept["body"]), kept["status"], headers, kept["type"])
+    headers = stored["headers"] | {"idempotency-replayed": "true"}
+    return Response(b64decode(stored["body"]), stored["status"], headers, stored["type"])
 
 
 def _hash(request: Request, body: bytes) -> str:

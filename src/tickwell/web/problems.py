@@ -184,7 +184,7 @@ _WORDS = {"extra_forbidden": "is not a known parameter", "missing": "is missing"
 async def on_parameters(request: Request, error: Exception) -> Response:
     """The answer to a parameter that cannot be used."""
     found = error.errors() if isinstance(error, RequestValidationError) else []
-    places = [
+    problems = [
         {
             # One of several values is named by its place, after the parameter.
             "parameter": str(each["loc"][:2][-1]),
@@ -193,8 +193,8 @@ async def on_parameters(request: Request, error: Exception) -> Response:
         }
         for each in found
     ]
-    detail = "; ".join(f"{each['parameter']}: {each['detail']}" for each in places)
-    return problem(request, 422, "invalid-input", detail, errors=places)
+    detail = "; ".join(f"{each['parameter']}: {each['detail']}" for each in problems)
+    return problem(request, 422, "invalid-input", detail, errors=problems)
 
 
 async def on_bug(request: Request, _error: Exception) -> Response:

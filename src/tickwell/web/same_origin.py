@@ -29,9 +29,9 @@ async def require_own_page(request: Request, token: str) -> None:
     if request.method in READS:
         return
     require_own_site(request)
-    given = request.headers.get("x-csrf-token") or await _in_form(request)
-    if not hmac.compare_digest(given.encode(), token.encode()):
-        raise OldPage(OLD if given or _is_form(request) else BARE)
+    sent_token = request.headers.get("x-csrf-token") or await _in_form(request)
+    if not hmac.compare_digest(sent_token.encode(), token.encode()):
+        raise OldPage(OLD if sent_token or _is_form(request) else BARE)
 
 
 def require_own_site(request: Request) -> None:

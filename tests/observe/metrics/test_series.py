@@ -20,7 +20,7 @@ from tickwell.observe.metrics.definitions import RETRIES, STORE_CALLS
 from tickwell.observe.metrics.series import Series
 
 series = Series(sys.argv[1])
-place = series.place(RETRIES, "shop")
+place = series.index_of(RETRIES, "shop")
 for _ in range(int(sys.argv[2])):
     series.values[place] += 1
 print("counted", flush=True)
@@ -43,7 +43,7 @@ def counting(folder, count):
 def test_what_a_killed_process_counted_stays(tmp_path):
     own, other = Series(str(tmp_path)), Series()
     with own.lock:
-        own.values[own.place(RETRIES)] += 1
+        own.values[own.index_of(RETRIES)] += 1
     first, second = counting(tmp_path, 5), counting(tmp_path, 7)
     try:
         assert values_of(own) == {("tickwell_retries_total",): 13}
@@ -84,7 +84,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 before = Series({str(tmp_path)!r})
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 for series in (before, Series({str(tmp_path)!r})):
-    series.values[series.place(RETRIES)] += 1
+    series.values[series.index_of(RETRIES)] += 1
     series.write_exemplars(0.0)
     print(len(series.samples()))
 """
@@ -99,7 +99,7 @@ def test_damaged_files_and_a_missing_folder_cost_figures_only(tmp_path):
     folder.mkdir()
     own = Series(str(folder))
     with own.lock:
-        own.values[own.place(RETRIES)] += 1
+        own.values[own.index_of(RETRIES)] += 1
     for number, (keys, values) in enumerate(
         [
             ("no json\n", b""),
@@ -128,7 +128,7 @@ def test_a_process_that_is_stopped_in_the_folder_holds_up_no_other(tmp_path):
         assert values_of(own) == {("tickwell_retries_total",): 5}
         late = Series(str(tmp_path))  # counts in memory
         with late.lock:
-            late.values[late.place(RETRIES)] += 1
+            late.values[late.index_of(RETRIES)] += 1
         assert values_of(late) == {("tickwell_retries_total",): 1}
     other.kill()
     other.communicate()
@@ -157,16 +157,16 @@ def test_what_is_too_much_is_left_out(monkeypatch):
     monkeypatch.setattr("tickwell.observe.metrics.series.CAPACITY", UNREAD_WIDTH + 2)
     series = Series()
     for name in ("a", "b", "c", "d"):
-        series.values[series.place(RETRIES, name)] += 1
+        series.values[series.index_of(RETRIES, name)] += 1
     for number in range(DURATION.width):
-        series.values[series.place(DURATION, "a", ("call",)) + number] += 1
+        series.values[series.index_of(DURATION, "a", ("call",)) + number] += 1
     assert values_of(series) == {("tickwell_retries_total",): 2}
 
 
 def test_a_histogram_that_is_too_much_is_counted_nowhere(monkeypatch):
     monkeypatch.setattr("tickwell.observe.metrics.series.CAPACITY", UNREAD_WIDTH + 2)
     series = Series()
-    series.place(RETRIES)
+    series.index_of(RETRIES)
     Counting(series).record(StoreCall("ping", 100.0, None, (), None))
     assert values_of(series) == {}
 

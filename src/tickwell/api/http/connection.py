@@ -121,15 +121,15 @@ class Connection(HttpToolsProtocol):
         """End the connection, with a word unless an answer is under way."""
         if self.cycle is None or self.cycle.response_complete:
             document = problem_document(status, kind_of(status), status.description)
-            said = json.dumps(document).encode()
+            body = json.dumps(document).encode()
             head = (
                 f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: {MEDIA_TYPE}\r\n"
-                f"content-length: {len(said)}\r\nconnection: close\r\n"
+                f"content-length: {len(body)}\r\nconnection: close\r\n"
             )
             if status is HTTPStatus.SERVICE_UNAVAILABLE:
                 head += "retry-after: 2\r\n"
             head += "\r\n"
-            self.transport.write(head.encode() + said)
+            self.transport.write(head.encode() + body)
         self.transport.close()
 
     def _lose_patience(self) -> None:

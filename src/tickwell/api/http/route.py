@@ -38,19 +38,19 @@ async def expected_version(
     request: Request, actor: Actor, key: str, *, required: bool
 ) -> int | None:
     """The version of the job that `If-Match` names; None: any."""
-    given = request.headers.get("if-match")
-    if given is None:
+    if_match = request.headers.get("if-match")
+    if if_match is None:
         if required:
             raise PreconditionRequired(
                 "an edit could undo another one: send If-Match with the ETag of the job that"
                 ' was read, or "*" to overwrite any version'
             )
         return None
-    if given.strip() in {"*", '"*"'}:
+    if if_match.strip() in {"*", '"*"'}:
         return None
-    named = [int(version) for version in _TAG.findall(given)]
-    if not named or not _TAGS.fullmatch(given.strip()):
-        raise PreconditionFailed(f"no version of a job has the tag {given[:64]}")
+    named = [int(version) for version in _TAG.findall(if_match)]
+    if not named or not _TAGS.fullmatch(if_match.strip()):
+        raise PreconditionFailed(f"no version of a job has the tag {if_match[:64]}")
     if len(named) == 1:
         return named[0]
     found = await context_of(request).operations.jobs.get(actor, key)

@@ -34,16 +34,16 @@ async def log_in(request: Request, _actor: Actor | None) -> Response:
     """Log in by name and password, or by a link or its token; the session is a cookie."""
     require_own_site(request)
     body = await bodies.read_bytes(request)
-    given = records.Login.read(bodies.parsed(body) if body else {})
+    login = records.Login.read(bodies.parsed(body) if body else {})
     logins = administration_of(request).logins
     asker, old = asker_of(request), session_of(request)
-    link = (given.link or "").rpartition("link=")[2]
+    link = (login.link or "").rpartition("link=")[2]
     if link:
         id = await logins.by_link(link, asker=asker, old=old)
     else:
-        if not given.name or not given.password:
+        if not login.name or not login.password:
             raise InvalidInput("name and password, or link, must be given")
-        id = await logins.by_password(given.name, given.password, asker=asker, old=old)
+        id = await logins.by_password(login.name, login.password, asker=asker, old=old)
     response = respond({"csrf": csrf_token(id)}, 201)
     set_session(request, response, id)
     return response

@@ -141,8 +141,8 @@ def say_counts(session: Session, done: Counter[str]) -> None:
     if session.as_json:
         session.screen.json(counts)
         return
-    said = ", ".join(f"{count} {word}" for word, count in counts.items())
-    session.screen.say(f"{say_count(done.total(), 'job')}: {said}.")
+    message = ", ".join(f"{count} {word}" for word, count in counts.items())
+    session.screen.say(f"{say_count(done.total(), 'job')}: {message}.")
 
 
 File = Annotated[
@@ -165,7 +165,7 @@ async def add(
     name: Annotated[str | None, typer.Argument(help="Unique in the project.")] = None,
     file: File = None,
     allow_local: AllowLocal = False,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Add a job, by options or from a file; options win over the file."""
     from tickwell.cli.options.definition import changed, read_file
@@ -179,7 +179,7 @@ async def add(
     document.pop("enabled", None)
     if name is not None:
         document["name"] = name
-    document = changed(document, given, await session.now())
+    document = changed(document, arguments, await session.now())
     require(document)
     with naming_the_option():
         job, is_new = await add_job(session, document, state)
@@ -209,7 +209,7 @@ async def edit(
         int | None, typer.Option(metavar="N", help="Refuse if it was edited since this version.")
     ] = None,
     allow_local: AllowLocal = False,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Change a job by options or a file; without either your $EDITOR opens."""
     from tickwell.cli.options.definition import changed, is_given, read_file
@@ -221,7 +221,7 @@ async def edit(
     if allow_local:
         session.connection.allow_local()
     before = await session.client.get_job(await session.key(job))
-    options = {name: value for name, value in given.items() if is_given(value)}
+    options = {name: value for name, value in arguments.items() if is_given(value)}
     read = read_file(file) if file else before
     require_unchanged(read, JobState(before["state"]))
     document = definition_of(read)
@@ -292,8 +292,8 @@ async def trigger(
     elif session.as_json:
         session.screen.json(document)
     else:
-        said = "Asked for a run" if not asked.replayed else "This run was asked for before"
-        session.screen.say(f"{said}. Watch it: tickwell executions follow {document['id']}")
+        message = "Asked for a run" if not asked.replayed else "This run was asked for before"
+        session.screen.say(f"{message}. Watch it: tickwell executions follow {document['id']}")
         session.screen.data(document["id"])
 
 

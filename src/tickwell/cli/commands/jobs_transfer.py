@@ -75,8 +75,8 @@ async def import_jobs(
 def _paused(job: Document) -> dict[str, Any]:
     if not job["pause"]:
         return {}
-    said = {name: job["pause"][name] for name in ("why", "until")}
-    pause = {name: value for name, value in said.items() if value is not None}
+    fields = {name: job["pause"][name] for name in ("why", "until")}
+    pause = {name: value for name, value in fields.items() if value is not None}
     return {"state": "paused", "pause": pause}
 
 

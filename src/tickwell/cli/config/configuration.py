@@ -52,25 +52,25 @@ def native(name: str, value: Any, origin: str) -> Any:
 
 def read(name: str, text: str, origin: str) -> Any:
     """A value of the environment, which is always a text; a list has commas."""
-    kind, given = KINDS[name], text.strip()
+    kind, raw = KINDS[name], text.strip()
     if kind is Seconds:
-        return _duration(given, origin)
+        return _duration(raw, origin)
     try:
         if kind is bool:
-            return _flag(given)
+            return _flag(raw)
         if kind in {int, float}:
-            return kind(given)
+            return kind(raw)
     except ValueError:
         raise _unfit(kind, text, origin) from None
     if kind is str:
-        return given
-    return tuple(part.strip() for part in given.split(",") if part.strip())
+        return raw
+    return tuple(part.strip() for part in raw.split(",") if part.strip())
 
 
 def in_seconds(text: str, origin: str) -> Any:
     """A value of a variable that counts seconds by the convention of others; a unit may follow."""
-    given = text.strip()
-    return _duration(f"{given}s" if given.replace(".", "", 1).isdecimal() else given, origin)
+    raw = text.strip()
+    return _duration(f"{raw}s" if raw.replace(".", "", 1).isdecimal() else raw, origin)
 
 
 def _duration(value: Any, origin: str) -> Any:
@@ -173,9 +173,9 @@ def configure(
     ):
         found[name] = value, origin
     options = {"store": store, "server": server, "key": key}
-    for name, given in options.items():
-        if given is not None and given != environ.get(f"{PREFIX}{name.upper()}"):
-            found[name] = given, "--api-key" if name == "key" else f"--{name}"
+    for name, raw in options.items():
+        if raw is not None and raw != environ.get(f"{PREFIX}{name.upper()}"):
+            found[name] = raw, "--api-key" if name == "key" else f"--{name}"
     _choose(found)
     origins = {name: origin for name, (_, origin) in found.items()}
     remote = {name: found.pop(name)[0] for name in REMOTE if name in found}
@@ -207,12 +207,12 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings
 
 def _placed(error: InvalidSetting, origins: Mapping[str, str]) -> InvalidSetting:
     """The same, with the place that the value came from, and what it does not go with."""
-    given = [origins[name] for name in (error.field, error.beside) if name in origins]
-    if not given:
+    sources = [origins[name] for name in (error.field, error.beside) if name in origins]
+    if not sources:
         return error
     by_default = [] if error.field in origins else [f"{error.field} by default"]
-    place = ", ".join([*by_default, *given])
-    return InvalidSetting(error.reason, field=place, hint=error.hint)
+    origin = ", ".join([*by_default, *sources])
+    return InvalidSetting(error.reason, field=origin, hint=error.hint)
 
 
 def _from_toml(path: Path) -> Found:

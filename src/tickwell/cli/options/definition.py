@@ -120,9 +120,9 @@ def read_text(name: str, field: str, most: int = LARGEST) -> str:
     return text
 
 
-def read_json(given: str, field: str) -> Any:
+def read_json(raw: str, field: str) -> Any:
     """JSON from an option, or from the file behind an @."""
-    text = read_text(given[1:], field) if given.startswith("@") else given
+    text = read_text(raw[1:], field) if raw.startswith("@") else raw
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -135,46 +135,46 @@ def read_json(given: str, field: str) -> Any:
 
 
 def is_given(value: Any) -> bool:
-    """Whether an option was given: a list that may be repeated is empty otherwise."""
+    """Whether the caller set an option: a repeatable one is an empty list otherwise."""
     return value is not None and value != [] and value is not False
 
 
-def changed(document: Document, given: dict[str, Any], now: int) -> Document:
+def changed(document: Document, arguments: dict[str, Any], now: int) -> Document:
     """The document with what the options say; they win over what was there."""
-    given = {name: value for name, value in given.items() if is_given(value)}
-    _one_of(given, _TRIGGERS, "triggers")
-    _one_of(given, _TARGETS, "targets")
+    arguments = {name: value for name, value in arguments.items() if is_given(value)}
+    _one_of(arguments, _TRIGGERS, "triggers")
+    _one_of(arguments, _TARGETS, "targets")
     result: Document = json.loads(json.dumps(document))
-    if given.keys() & _TRIGGERS.keys():
-        drop = _OWN if "cron" in given else _OWN | _ZONED  # --when may name a zone
+    if arguments.keys() & _TRIGGERS.keys():
+        drop = _OWN if "cron" in arguments else _OWN | _ZONED  # --when may name a zone
         trigger = result.get("trigger") or {}
         result["trigger"] = {name: trigger[name] for name in trigger if name not in drop}
-    if "url" in given and "http" not in result.get("target", {}):
+    if "url" in arguments and "http" not in result.get("target", {}):
         result["target"] = {"http": {}}
-    if "call" in given:
+    if "call" in arguments:
         result["target"] = {"call": {}}
-    if "celery" in given and "celery" not in result.get("target", {}):
+    if "celery" in arguments and "celery" not in result.get("target", {}):
         result["target"] = {"celery": {}}
-    if "body" in given and isinstance(http := result.get("target", {}).get("http"), dict):
+    if "body" in arguments and isinstance(http := result.get("target", {}).get("http"), dict):
         for former in ("json", "text", "body"):
             http.pop(former, None)
     for each in JOB_OPTIONS:
-        if each.name in given:
-            _put(result, each.path, _value(each.name, given, now))
-    _settle(result, given)
+        if each.name in arguments:
+            _put(result, each.path, _value(each.name, arguments, now))
+    _settle(result, arguments)
     return result
 
 
-def _one_of(given: dict[str, Any], flags: dict[str, str], noun: str) -> None:
-    found = [flag for name, flag in flags.items() if name in given]
+def _one_of(arguments: dict[str, Any], flags: dict[str, str], noun: str) -> None:
+    found = [flag for name, flag in flags.items() if name in arguments]
     if len(found) > 1:
         raise InvalidInput(
             f"{' and '.join(found)} are {len(found)} {noun}", field=noun[:-1], hint="Give one"
         )
 
 
-def _value(name: str, given: dict[str, Any], now: int) -> Any:
-    value, tz = given[name], given.get("tz")
+def _value(name: str, arguments: dict[str, Any], now: int) -> Any:
+    value, tz = arguments[name], arguments.get("tz")
     match name:
         case "at":
             value = _time(value, name, now, tz)
@@ -199,9 +199,9 @@ def _time(text: str, field: str, now: int, tz: str | None) -> str:
     return instant_text(read_time(text, field, now, tz=tz, ahead=True))
 
 
-def _body(given: str) -> Any:
+def _body(raw: str) -> Any:
     """An object or a list of JSON is sent as JSON, everything else as the text it is."""
-    text = read_text(given[1:], "body") if given.startswith("@") else given
+    text = read_text(raw[1:], "body") if raw.startswith("@") else raw
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -209,19 +209,19 @@ def _body(given: str) -> Any:
     return value if isinstance(value, dict | list) else text
 
 
-def _header(given: str) -> tuple[str, str]:
-    name, colon, value = given.partition(":")
+def _header(raw: str) -> tuple[str, str]:
+    name, colon, value = raw.partition(":")
     if not colon or not name.strip():
         raise InvalidJob(
-            f"{given[:40]!r} is not NAME: VALUE", field="header", hint="As 'X-Team: billing'"
+            f"{raw[:40]!r} is not NAME: VALUE", field="header", hint="As 'X-Team: billing'"
         )
     return name.strip(" "), value.strip(" ")
 
 
-def _concurrency(given: str) -> Document:
-    key, equals, limit = given.rpartition("=")
+def _concurrency(raw: str) -> Document:
+    key, equals, limit = raw.rpartition("=")
     if not equals or not key or not limit.isdecimal():
-        raise InvalidJob(f"{given[:40]!r} is not KEY=N", field="concurrency", hint="As reports=2")
+        raise InvalidJob(f"{raw[:40]!r} is not KEY=N", field="concurrency", hint="As reports=2")
     return {"key": key, "limit": int(limit)}
 
 
@@ -235,24 +235,26 @@ def _put(document: Document, path: str, value: Any) -> None:
     document[name] = value
 
 
-def _settle(document: Document, given: dict[str, Any]) -> None:
+def _settle(document: Document, arguments: dict[str, Any]) -> None:
     """What one option means beside another."""
     trigger, target = document.get("trigger"), document.get("target")
     if isinstance(trigger, dict):
-        _settle_zone(trigger, given)
+        _settle_zone(trigger, arguments)
     if isinstance(target, dict) and len(target) > 1:
-        if "timeout" in given and "http" in target:  # of all but webhooks it is the job's
-            document["timeout"] = {"hard": given["timeout"]}
+        if "timeout" in arguments and "http" in target:  # of all but webhooks it is the job's
+            document["timeout"] = {"hard": arguments["timeout"]}
             target["http"].pop("timeout")
-        _settle_target(target, given)
+        _settle_target(target, arguments)
 
 
-def _settle_target(target: Document, given: dict[str, Any]) -> None:
+def _settle_target(target: Document, arguments: dict[str, Any]) -> None:
     """Refuse options of another kind of target than the job has."""
-    named = next((kind for kind, flag in _KIND_FLAGS.items() if flag in given), next(iter(target)))
+    named = next(
+        (kind for kind, flag in _KIND_FLAGS.items() if flag in arguments), next(iter(target))
+    )
     for kind in target.keys() - {named}:
         options, flag, words = _OF_KIND[kind]
-        wrong = next((each for each in options if each in given), None)
+        wrong = next((each for each in options if each in arguments), None)
         if wrong is not None:
             raise InvalidInput(
                 f"--{wrong.replace('_', '-')} belongs to {words}",
@@ -262,13 +264,13 @@ def _settle_target(target: Document, given: dict[str, Any]) -> None:
         del target[kind]
 
 
-def _settle_zone(trigger: Document, given: dict[str, Any]) -> None:
+def _settle_zone(trigger: Document, arguments: dict[str, Any]) -> None:
     """A zone is a trigger's own, or was there to read the times of options by."""
     if trigger.keys() & {"cron", "calendar_every", "when", "rrule"}:
         return
-    if "once" in trigger or ("tz" in given and given.keys() & {"start", "until"}):
+    if "once" in trigger or ("tz" in arguments and arguments.keys() & {"start", "until"}):
         trigger.pop("tz", None)  # said in the instants already
-    elif "tz" in given:
+    elif "tz" in arguments:
         raise InvalidInput(
             "--tz belongs to --cron or --when, or to a time in --at, --start or --until",
             field="tz",

@@ -53,33 +53,33 @@ def read_time(
     from tickwell.clock import to_millis
     from tickwell.domain.trigger.duration import parse_duration
 
-    given = text.strip()
-    if given == "now":
+    raw = text.strip()
+    if raw == "now":
         return now
     try:
-        moment = datetime.fromisoformat(given)
+        moment = datetime.fromisoformat(raw)
     except ValueError:
         try:
-            distance = parse_duration(given.lstrip("+-"))
+            distance = parse_duration(raw.lstrip("+-"))
         except InvalidInput:
-            raise InvalidInput(f"{given[:60]!r} is not a time", field=field, hint=_HINT) from None
-        forward = ahead and not given.startswith("-")
-        return now + (distance if forward or given.startswith("+") else -distance)
+            raise InvalidInput(f"{raw[:60]!r} is not a time", field=field, hint=_HINT) from None
+        forward = ahead and not raw.startswith("-")
+        return now + (distance if forward or raw.startswith("+") else -distance)
     if moment.utcoffset() is None:
-        moment = _in_zone(moment, given, field, tz)
+        moment = _in_zone(moment, raw, field, tz)
     return to_millis(moment)
 
 
-def _in_zone(moment: datetime, given: str, field: str, tz: str | None) -> datetime:
+def _in_zone(moment: datetime, raw: str, field: str, tz: str | None) -> datetime:
     from zoneinfo import ZoneInfo
 
     from tickwell.domain.cron import check_zone
 
     if tz is None:
         raise InvalidInput(
-            f"{given!r} does not say its offset from UTC",
+            f"{raw!r} does not say its offset from UTC",
             field=field,
-            hint=f"Write {given}Z, or add --tz",
+            hint=f"Write {raw}Z, or add --tz",
         )
     return moment.replace(tzinfo=ZoneInfo(check_zone(tz)))
 

@@ -133,10 +133,10 @@ def _sum(slots: list[Mapping[str, Any]]) -> str:
         return "No fire time in this range. Choose another: --since 7d --until +1d"
     answers = Counter(slot["answer"] for slot in slots)
     words = _WORDS | {"executed": "with an execution"}
-    said = ", ".join(
+    counts = ", ".join(
         f"{count} {words.get(answer, answer)}" for answer, count in answers.most_common()
     )
-    return f"{say_count(len(slots), 'fire time')}: {said}."
+    return f"{say_count(len(slots), 'fire time')}: {counts}."
 
 
 def show_fires(screen: Screen, fires: Iterable[str], tz: str, now: int) -> None:
@@ -423,8 +423,8 @@ def soon(screen: Screen, text: str | None, now: int) -> str:
 
 def fires(screen: Screen, text: str | None, now: int) -> str:
     """A fire time to come; one in the past was not planned."""
-    said = soon(screen, text, now)
-    return f"overdue for {said.removesuffix(' ago')}" if said.endswith(" ago") else said
+    shown = soon(screen, text, now)
+    return f"overdue for {shown.removesuffix(' ago')}" if shown.endswith(" ago") else shown
 
 
 def _when(screen: Screen, text: str | None, now: int) -> str:

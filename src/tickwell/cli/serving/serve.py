@@ -221,8 +221,8 @@ def _log_options(format: str | None, level: str | None) -> tuple[str, str]:
     return chosen.log_format, chosen.log_level
 
 
-def _roles(given: str) -> frozenset[str]:
-    roles = frozenset(part.strip() for part in given.split(",") if part.strip())
+def _roles(raw: str) -> frozenset[str]:
+    roles = frozenset(part.strip() for part in raw.split(",") if part.strip())
     unknown = roles - {"api", "planner", "worker"}
     if unknown or not roles:
         raise InvalidSetting(

@@ -41,11 +41,11 @@ class Configuration:
 
 def read_configuration() -> Configuration:
     """What the project's settings say; `ImproperlyConfigured` where they cannot be used."""
-    given = getattr(django_settings, "TICKWELL", {})
-    if not isinstance(given, Mapping):
+    configured = getattr(django_settings, "TICKWELL", {})
+    if not isinstance(configured, Mapping):
         raise ImproperlyConfigured('TICKWELL must be a dict; write TICKWELL = {"APP": "shop"}')
-    found = {str(key).lower(): value for key, value in given.items()}
-    for key in given:
+    found = {str(key).lower(): value for key, value in configured.items()}
+    for key in configured:
         _require_known(str(key))
     own = {name: found.pop(name) for name in OWN if name in found}
     is_derived = "store" not in found

@@ -89,9 +89,9 @@ def level(priority: int) -> int:
 
 
 def _require_no_arguments(task: Any) -> None:
-    given = [None] if task.takes_context else []
+    arguments = [None] if task.takes_context else []
     try:
-        inspect.signature(task.func).bind(*given)
+        inspect.signature(task.func).bind(*arguments)
     except TypeError as error:
         raise InvalidTask(
             f"{task.module_path} has a schedule, which calls it without arguments: {error}. Give"

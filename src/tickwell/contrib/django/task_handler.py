@@ -31,8 +31,8 @@ def handler_for(task: Any, backend: type) -> Callable[..., Any]:
         kwargs: dict[str, Any] | None = None,
         **_: Any,  # the priority, which results need
     ) -> Any:
-        with _attempt(task, backend, run, args or [], kwargs or {}) as (result, given):
-            return _keep(result, task.func(*given, **result.kwargs))
+        with _attempt(task, backend, run, args or [], kwargs or {}) as (result, context_arguments):
+            return _keep(result, task.func(*context_arguments, **result.kwargs))
 
     async def call_async(
         run: Run,
@@ -40,8 +40,8 @@ def handler_for(task: Any, backend: type) -> Callable[..., Any]:
         kwargs: dict[str, Any] | None = None,
         **_: Any,
     ) -> Any:
-        with _attempt(task, backend, run, args or [], kwargs or {}) as (result, given):
-            return _keep(result, await task.func(*given, **result.kwargs))
+        with _attempt(task, backend, run, args or [], kwargs or {}) as (result, context_arguments):
+            return _keep(result, await task.func(*context_arguments, **result.kwargs))
 
     return call_async if inspect.iscoroutinefunction(task.func) else call
 

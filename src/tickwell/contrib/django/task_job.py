@@ -41,6 +41,6 @@ class TaskJob:
 
     def _normal(self) -> dict[str, Any]:
         """The policies as a job has them: durations as milliseconds, choices as members."""
-        given: dict[str, Any] = {**self.policies}
-        made = Job(id="", name="job", trigger=OnDemand(), target=Call(self.handler), **given)
-        return {policy: getattr(made, policy) for policy in given}
+        policies: dict[str, Any] = {**self.policies}
+        made = Job(id="", name="job", trigger=OnDemand(), target=Call(self.handler), **policies)
+        return {policy: getattr(made, policy) for policy in policies}

@@ -75,12 +75,12 @@ class TransactionalBlocking(Blocking):
         self, connection: Any, name: str, payload: Any, key: str | None, run_at: Moment | None
     ) -> Execution[Any]:
         connection.validate_no_broken_transaction()
-        given = jsonable(payload)
+        document = jsonable(payload)
 
         def record() -> Execution[Any]:
             with connection.wrap_database_errors:
                 made = self._scheduler.transactions.record(
-                    connection.connection, name, given, key=key, run_at=run_at
+                    connection.connection, name, document, key=key, run_at=run_at
                 )
                 return execution_of(made, name)
 

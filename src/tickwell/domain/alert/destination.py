@@ -40,18 +40,18 @@ class Destination:
 
 def destination(kind: ChannelKind, url: str, key: str | None, secret: str) -> Destination:
     """For a URL, and a key to sign with or to route by; `secret` is the secret's name."""
-    place = f"{{{{secret.{secret}}}}}"
+    placeholder = f"{{{{secret.{secret}}}}}"
     if kind is ChannelKind.WEBHOOK:
-        return Destination(Http(url, sign_with=(place,)), url, key)
+        return Destination(Http(url, sign_with=(placeholder,)), url, key)
     if kind is ChannelKind.PAGERDUTY:
         fields = {name: f"{{{{payload.{name}}}}}" for name in _PAGERDUTY_FIELDS}
         is_named = key is not None and "{{" in key
-        body = {"routing_key": key if is_named else place, **fields}
+        body = {"routing_key": key if is_named else placeholder, **fields}
         return Destination(Http(url, body=body), url, None if is_named else key)
     before, token, after = _split(url)
     if not token:
         return Destination(Http(url), url, None)
-    return Destination(Http(before + place + after), f"{before}…{after}", unquote(token))
+    return Destination(Http(before + placeholder + after), f"{before}…{after}", unquote(token))
 
 
 def mail_destination(to: Sequence[str]) -> Destination:

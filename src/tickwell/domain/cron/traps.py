@@ -61,15 +61,15 @@ def _uneven(field: Field, term: str) -> str:
     if body not in every or not slash or field.size % int(step) == 0:
         return ""
     unit, longer = _LONGER[field]
-    said = f"{field.name} {term} begins anew with each {longer}"
+    warning = f"{field.name} {term} begins anew with each {longer}"
     if field is DAY:
         even = f"; CalendarEvery(days={step}, …) is even"
-        return f"{said}, so its last step may be shorter{even}"
+        return f"{warning}, so its last step may be shorter{even}"
     last = range(field.low, field.last + 1, int(step))[-1]
     apart = field.size - last + field.low
     units = unit if apart == 1 else f"{unit}s"
     even = f'; Every("{step}{unit[0]}") is even' if field is not MONTH else ""
-    return f"{said}: {field.low} follows {last} after {apart} {units}{even}"
+    return f"{warning}: {field.low} follows {last} after {apart} {units}{even}"
 
 
 def _missing_days(expression: Expression) -> list[str]:
@@ -79,8 +79,8 @@ def _missing_days(expression: Expression) -> list[str]:
     days = sorted({item.low for item in items if item.kind is Kind.RANGE and item.low == item.high})
     last = any(item.kind is Kind.LAST_DAY for item in items)
     for day in reversed(days):
-        if not last and day == max(days) and (said := missing_day(day, months)):
-            return [f"{said}; L is the last day"]
+        if not last and day == max(days) and (missing := missing_day(day, months)):
+            return [f"{missing}; L is the last day"]
     return []
 
 
@@ -103,11 +103,11 @@ def _weekday_numbers(expression: Expression) -> list[str]:
     day, weekday = expression.texts[3], expression.texts[5]
     if expression.is_translated or day != "?" or not weekday[0].isdecimal():
         return []
-    said = name_weekdays(fold_sunday(range_mask(expression.items[5])))
-    if not said:
+    weekdays = name_weekdays(fold_sunday(range_mask(expression.items[5])))
+    if not weekdays:
         return []
     other = 'Quartz and EventBridge count from 1: dialect="quartz" or "aws" reads it so'
-    return [f"day-of-week {weekday} is {said}, as cron counts from Sunday, 0; {other}"]
+    return [f"day-of-week {weekday} is {weekdays}, as cron counts from Sunday, 0; {other}"]
 
 
 def _day_fields(expression: Expression) -> list[str]:

@@ -58,11 +58,11 @@ def _exists(name: str) -> bool:
     return True
 
 
-def find_zone(place: str) -> str | None:
+def find_zone(name: str) -> str | None:
     """The zone of this name, or the one that is named after this city, in any spelling."""
-    if len(place) <= 64 and _exists(place):
-        return place
-    return _spellings().get(place[:65].lower().replace(" ", "_"))
+    if len(name) <= 64 and _exists(name):
+        return name
+    return _spellings().get(name[:65].lower().replace(" ", "_"))
 
 
 def _suggest(name: str) -> str:

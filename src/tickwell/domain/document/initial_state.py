@@ -40,7 +40,7 @@ def initial_state(document: Any) -> InitialState:
     if not isinstance(document, dict) or not FIELDS & document.keys():
         return ACTIVE
     pause = document.get("pause")
-    said = {
+    stated = {
         name: paused
         for name, paused in (
             ("state", _of_state(document.get("state"))),
@@ -49,12 +49,12 @@ def initial_state(document: Any) -> InitialState:
         )
         if paused is not None
     }
-    if not said:
+    if not stated:
         return ACTIVE
-    if len(set(said.values())) > 1:
-        raise InvalidJob(f"{' and '.join(said)} contradict each other", field=next(iter(said)))
+    if len(set(stated.values())) > 1:
+        raise InvalidJob(f"{' and '.join(stated)} contradict each other", field=next(iter(stated)))
     why, until = _of_pause(pause)
-    return InitialState(paused=True in said.values(), why=why, until=until, stated=True)
+    return InitialState(paused=True in stated.values(), why=why, until=until, stated=True)
 
 
 def _of_state(state: Any) -> bool | None:
@@ -94,11 +94,11 @@ def _no_pause() -> InvalidJob:
 def require_unchanged(document: Any, current: JobState) -> None:
     """Refuse an edit that says that the job is paused and it is not, or the other way round."""
     try:
-        said = initial_state(document)
+        requested = initial_state(document)
     except InvalidJob:
         if isinstance(document, dict) and document.get("state") == current.value:
             return  # sent back as it was read
         raise
-    if said.stated and said.paused is not (current is JobState.PAUSED):
+    if requested.stated and requested.paused is not (current is JobState.PAUSED):
         field = next(name for name in ("enabled", "state", "pause") if name in document)
         raise InvalidJob("is no part of an edit", field=field, hint="Pause or resume the job")

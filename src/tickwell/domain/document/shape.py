@@ -83,14 +83,14 @@ class Shape(Generic[T]):
         """The record that an object describes."""
         if not isinstance(document, dict):
             raise Unfit("is not an object")
-        given, wrong = self._defaults.copy(), list[InvalidInput]()
+        arguments, wrong = self._defaults.copy(), list[InvalidInput]()
         for name, value in document.items():
             read = self._reads.get(name)
             if read is None:
                 wrong.append(self._unknown(name))
                 continue
             try:
-                given[name] = read(value)
+                arguments[name] = read(value)
             except Unfit as error:
                 wrong.append(self._invalid(str(error), name, error.hint))
             except InvalidInput as error:
@@ -100,20 +100,20 @@ class Shape(Generic[T]):
         wrong += [
             self._invalid("is missing", name)
             for name in self._required
-            if name not in given and name not in document
+            if name not in arguments and name not in document
         ]
         if wrong:
             found = [each for error in wrong for each in error.all]
-            raise found[0].along_with([*found[1:], *self._further(given)])
-        return self._record(**given)
+            raise found[0].along_with([*found[1:], *self._further(arguments)])
+        return self._record(**arguments)
 
-    def _further(self, given: dict[str, Any]) -> list[InvalidInput]:
+    def _further(self, arguments: dict[str, Any]) -> list[InvalidInput]:
         """What the record itself finds wrong, with examples in place of what could not be read."""
         if not self._independent:
             return []
         examples = {name: self._reads[name](self._fields[name].example) for name in self._required}
         try:
-            self._record(**(examples | given))
+            self._record(**(examples | arguments))
         except InvalidInput as error:
             return list(error.all)
         return []

@@ -127,7 +127,7 @@ def optional(value: Value) -> Value:
     """The same, or null."""
     inner = value.read
 
-    def read(given: Any) -> Any:
-        return None if given is None else inner(given)
+    def read(raw: Any) -> Any:
+        return None if raw is None else inner(raw)
 
     return Value(read, value.write)

@@ -146,5 +146,5 @@ def _encoded(text: str, safe: str) -> str:
     """Percent-encode what a URL cannot hold; places of a template stay as they are."""
     parts = split(text)
     literal = [_HALF_ESCAPE.sub("%25", quote(part, safe=safe)) for part in parts[::2]]
-    places = [f"{{{{{name.strip()}}}}}" for name in parts[1::2]] + [""]
-    return "".join(part for pair in zip(literal, places, strict=True) for part in pair)
+    placeholders = [f"{{{{{name.strip()}}}}}" for name in parts[1::2]] + [""]
+    return "".join(part for pair in zip(literal, placeholders, strict=True) for part in pair)

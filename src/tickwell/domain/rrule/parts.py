@@ -60,52 +60,52 @@ def read_parts(text: object) -> tuple[str, Parts]:
     if len(text) > LONGEST or not text.isascii():
         _refuse(f"has more than {LONGEST} characters, or some that are not ASCII")
     plain = text.strip().upper().removeprefix("RRULE:")
-    given: dict[str, str] = {}
+    values: dict[str, str] = {}
     for part in filter(None, plain.split(";")):
         name, equals, value = part.partition("=")
         if not equals or not value:
             _refuse(f"{part[:40]!r} is not NAME=VALUE")
-        if name in given:
+        if name in values:
             _refuse(f"has {name} twice")
-        given[name] = value
-    unknown = given.keys() - {*_LISTS, "FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY"}
+        values[name] = value
+    unknown = values.keys() - {*_LISTS, "FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY"}
     if unknown:
         _refuse(f"{min(unknown)[:40]} is no part of a rule")
-    parts = _parts(given)
+    parts = _parts(values)
     _check(parts)
     return plain, parts
 
 
-def _parts(given: dict[str, str]) -> Parts:
-    frequency, week_start = given.get("FREQ", ""), given.get("WKST", "MO")
+def _parts(values: dict[str, str]) -> Parts:
+    frequency, week_start = values.get("FREQ", ""), values.get("WKST", "MO")
     if frequency not in FREQUENCIES:
         _refuse(f"FREQ is {frequency[:40]!r}, not one of {', '.join(FREQUENCIES)}")
     if week_start not in DAYS:
         _refuse(f"WKST is {week_start[:40]!r}, not one of {', '.join(DAYS)}")
-    if "COUNT" in given and "UNTIL" in given:
+    if "COUNT" in values and "UNTIL" in values:
         _refuse("COUNT and UNTIL are mutually exclusive")
     until = None
-    if "UNTIL" in given:
-        match = _UNTIL.fullmatch(given["UNTIL"])
+    if "UNTIL" in values:
+        match = _UNTIL.fullmatch(values["UNTIL"])
         if match is None:
             _refuse("UNTIL is not a date or a time, as 20261231 or 20261231T230000Z")
         until = match[1], match[2] or "", match[3] or ""
     return Parts(
         frequency=frequency,
-        interval=_whole("INTERVAL", given.get("INTERVAL", "1"), _INTERVALS),
-        count=_whole("COUNT", given["COUNT"], MOST_COUNTED) if "COUNT" in given else None,
+        interval=_whole("INTERVAL", values.get("INTERVAL", "1"), _INTERVALS),
+        count=_whole("COUNT", values["COUNT"], MOST_COUNTED) if "COUNT" in values else None,
         until=until,
         week_start=DAYS.index(week_start),
-        months=_list("BYMONTH", given),
-        month_days=_list("BYMONTHDAY", given),
-        year_days=_list("BYYEARDAY", given),
-        weeks=_list("BYWEEKNO", given),
-        positions=_list("BYSETPOS", given),
-        hours=_list("BYHOUR", given),
-        minutes=_list("BYMINUTE", given),
-        seconds=_list("BYSECOND", given),
-        days=frozenset(_day(each) for each in given["BYDAY"].split(","))
-        if "BYDAY" in given
+        months=_list("BYMONTH", values),
+        month_days=_list("BYMONTHDAY", values),
+        year_days=_list("BYYEARDAY", values),
+        weeks=_list("BYWEEKNO", values),
+        positions=_list("BYSETPOS", values),
+        hours=_list("BYHOUR", values),
+        minutes=_list("BYMINUTE", values),
+        seconds=_list("BYSECOND", values),
+        days=frozenset(_day(each) for each in values["BYDAY"].split(","))
+        if "BYDAY" in values
         else frozenset(),
     )
 
@@ -113,7 +113,7 @@ def _parts(given: dict[str, str]) -> Parts:
 def _check(parts: Parts) -> None:
     """What RFC 5545 does not allow together."""
     frequency = parts.frequency
-    placed = any(place for _, place in parts.days)
+    placed = any(ordinal for _, ordinal in parts.days)
     if placed and (frequency not in {"YEARLY", "MONTHLY"} or parts.weeks):
         _refuse("BYDAY counts weekdays, as in 1MO, with FREQ=YEARLY or MONTHLY only")
     if parts.weeks and frequency != "YEARLY":
@@ -129,10 +129,10 @@ def _check(parts: Parts) -> None:
         _refuse("BYSETPOS needs another BY part to choose from")
 
 
-def _list(name: str, given: dict[str, str]) -> frozenset[int]:
+def _list(name: str, values: dict[str, str]) -> frozenset[int]:
     low, high, signed = _LISTS[name]
     found = set[int]()
-    for text in given[name].split(",") if name in given else ():
+    for text in values[name].split(",") if name in values else ():
         digits = text.removeprefix("-") if signed else text
         value = int(digits) if digits.isdecimal() and len(digits) <= 3 else -1
         if not low <= value <= high:
@@ -144,10 +144,10 @@ def _list(name: str, given: dict[str, str]) -> frozenset[int]:
 
 def _day(text: str) -> tuple[int, int]:
     match = _DAY.fullmatch(text)
-    place = int(match[1] or 0) if match else 0
-    if match is None or abs(place) > 53 or (match[1] and not place):
+    ordinal = int(match[1] or 0) if match else 0
+    if match is None or abs(ordinal) > 53 or (match[1] and not ordinal):
         _refuse(f"BYDAY has {text[:20]!r}, not a weekday as MO, 1MO or -1MO")
-    return DAYS.index(match[2]), place
+    return DAYS.index(match[2]), ordinal
 
 
 def _whole(name: str, text: str, most: int) -> int:

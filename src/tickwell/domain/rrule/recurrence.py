@@ -104,11 +104,11 @@ class Recurrence:
                 days.append(later)
             times = self._times
             size = len(days) * len(times)
-            for place in sorted(
+            for index in sorted(
                 each - 1 if each > 0 else size + each for each in self._parts.positions
             ):
-                if 0 <= place < size:
-                    which, time = divmod(place, len(times))
+                if 0 <= index < size:
+                    which, time = divmod(index, len(times))
                     second = days[which] * _DAY + times[time]
                     if second >= wall:
                         return second
@@ -222,8 +222,8 @@ class Recurrence:
         weekday = (day + 3) % 7  # 1 January 1970 was a Thursday, 3
         in_month = self._parts.frequency == "MONTHLY" or bool(self._months)
         number, size = month if in_month else year
-        places = {0, (number - 1) // 7 + 1, -((size - number) // 7) - 1}
-        return any((weekday, place) in self._days for place in places)
+        ordinals = {0, (number - 1) // 7 + 1, -((size - number) // 7) - 1}
+        return any((weekday, index) in self._days for index in ordinals)
 
     def _fits_week(self, day: int) -> bool:
         """By the week of the year; the first one has at least four days in it."""

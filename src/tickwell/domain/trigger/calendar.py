@@ -76,9 +76,9 @@ class Calendar:
         return self.version is not None
 
 
-def calendars_of(given: object, field: str, most: int) -> tuple[Calendar, ...]:
+def calendars_of(raw: object, field: str, most: int) -> tuple[Calendar, ...]:
     """One calendar or several; a text is the name of a calendar of the project."""
-    entries = (given,) if isinstance(given, Calendar | str) else given
+    entries = (raw,) if isinstance(raw, Calendar | str) else raw
     if not isinstance(entries, tuple | list) or not all(
         isinstance(each, Calendar | str) for each in entries
     ):

@@ -81,8 +81,8 @@ class CalendarEvery(Trigger):
             period = amounts[0][1][:-1]
         else:
             period = " ".join(f"{n} {name if n > 1 else name[:-1]}" for n, name in amounts)
-        said = f"every {period} from {self.anchor:%Y-%m-%d} at {self.anchor:%H:%M}, {self.tz}"
-        return said if self.business_days is None else f"{said}, {self.business_days.explain()}"
+        text = f"every {period} from {self.anchor:%Y-%m-%d} at {self.anchor:%H:%M}, {self.tz}"
+        return text if self.business_days is None else f"{text}, {self.business_days.explain()}"
 
 
 def wall_time(anchor: object, tz: str, field: str) -> datetime:

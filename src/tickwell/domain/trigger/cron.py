@@ -201,12 +201,12 @@ class Cron(Trigger):
         return self._rule.per_day, self._rule.per_minute
 
     def _rule_in_words(self) -> str:
-        said = f"{describe(self._rule.expression)}, {self.tz}"
+        text = f"{describe(self._rule.expression)}, {self.tz}"
         if self.business_days is not None:
-            said += f", {self.business_days.explain()}"
+            text += f", {self.business_days.explain()}"
         if self.dialect != "cron":
-            return f"{said} (read as {NAMES[self.dialect]} has it)"
-        return f"{said} (H differs from job to job)" if self._has_hash else said
+            return f"{text} (read as {NAMES[self.dialect]} has it)"
+        return f"{text} (H differs from job to job)" if self._has_hash else text
 
     def warnings(self, since: int = 0) -> list[str]:
         """Both day fields set, and clocks that change when this fires."""

@@ -84,8 +84,8 @@ class CustomTrigger(Trigger):
 
     def in_words(self) -> str:
         """What the trigger does, for people."""
-        said = ", ".join(f"{name} {value}" for name, value in self.arguments.items())
-        return f"{self.registered_as} ({said})" if said else self.registered_as
+        arguments = ", ".join(f"{name} {value}" for name, value in self.arguments.items())
+        return f"{self.registered_as} ({arguments})" if arguments else self.registered_as
 
     @property
     def arguments(self) -> dict[str, Any]:

@@ -69,8 +69,8 @@ def default(text: str) -> Any:
 
 def read_duration(value: object, *, field: str = "duration") -> Millis:
     """The same for documents, files and variables, where a timedelta cannot be passed."""
-    given = value if isinstance(value, str) else _in_text(value, field)
-    return parse_duration(given, field=field)
+    raw = value if isinstance(value, str) else _in_text(value, field)
+    return parse_duration(raw, field=field)
 
 
 def _in_text(value: object, field: str) -> str:

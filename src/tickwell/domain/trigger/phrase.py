@@ -114,12 +114,12 @@ def read_phrase(text: object) -> Phrase:
     if len(text) > LONGEST:
         reason = f"has {len(text)} characters, {LONGEST} at most are taken"
         raise InvalidTrigger(reason, field="when", hint=f"For example: {FORMS[5]}")
-    body, _, place = " ".join(text.split()).partition(" in ")
-    zone = _zone(place, text) if place else None
+    body, _, zone_name = " ".join(text.split()).partition(" in ")
+    zone = _zone(zone_name, text) if zone_name else None
     plain = re.sub(r" ?, ?(?:and )?", " and ", body.lower().rstrip("."))
     days, at, times = plain.partition(" at ")
     if interval := _INTERVAL.fullmatch(days):
-        if at or place:
+        if at or zone_name:
             raise _unknown(text, "an interval has neither a time of day nor a zone")
         return Phrase(every=f"{interval[1] or 1}{_UNITS[interval[2]]}")
     fields = _days(days, text)
@@ -191,10 +191,10 @@ def _time(text: str, phrase: str) -> tuple[int, int]:
     return hour, minute
 
 
-def _zone(place: str, phrase: str) -> str:
-    found = find_zone(place.rstrip("."))
+def _zone(zone_name: str, phrase: str) -> str:
+    found = find_zone(zone_name.rstrip("."))
     if found is None:
-        raise _unknown(phrase, f"no time zone is named after {place[:40]!r}")
+        raise _unknown(phrase, f"no time zone is named after {zone_name[:40]!r}")
     return found
 
 

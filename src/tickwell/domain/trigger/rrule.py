@@ -100,16 +100,16 @@ class RRule(Trigger):
         last = max(days, default=0)
         if last < 1 or -1 in days or last - 1 in days or parts.positions:
             return found
-        said = missing_day(last, months)
-        return [*found, f"{said}; BYMONTHDAY=-1 is the last day"] if said else found
+        text = missing_day(last, months)
+        return [*found, f"{text}; BYMONTHDAY=-1 is the last day"] if text else found
 
     def _rule_in_words(self) -> str:
-        said = f"by the rule {self.rrule} from {self.dtstart:%Y-%m-%d at %H:%M}, {self.tz}"
+        text = f"by the rule {self.rrule} from {self.dtstart:%Y-%m-%d at %H:%M}, {self.tz}"
         if self.exdates:
-            said += f", but for {len(self.exdates)} dates"
+            text += f", but for {len(self.exdates)} dates"
         if self.rdates:
-            said += f", and on {len(self.rdates)} dates more"
-        return said if self.business_days is None else f"{said}, {self.business_days.explain()}"
+            text += f", and on {len(self.rdates)} dates more"
+        return text if self.business_days is None else f"{text}, {self.business_days.explain()}"
 
 
 class _Limited:
@@ -174,8 +174,8 @@ def _until(parts: Parts, tz: str) -> int | None:
     return _second(moment)
 
 
-def _several(given: object, tz: str, name: str) -> tuple[datetime, ...]:
-    entries = (given,) if isinstance(given, datetime) else given
+def _several(raw: object, tz: str, name: str) -> tuple[datetime, ...]:
+    entries = (raw,) if isinstance(raw, datetime) else raw
     if not isinstance(entries, tuple | list) or len(entries) > _MOST:
         hint = f"For example: {name}=[datetime(2026, 12, 25, 9)]"
         raise InvalidTrigger(f"takes datetimes, {_MOST} at most", field=name, hint=hint)

@@ -103,20 +103,20 @@ class Several(Trigger):
 
     def _flat(self, triggers: tuple[object, ...]) -> tuple[Trigger, ...]:
         """Each member once, in order; one of the same kind gives way to its members."""
-        kept: dict[Trigger, None] = {}
+        members: dict[Trigger, None] = {}
         for trigger in triggers:
             member = self._fit(trigger)
             if type(member) is type(self) and not member.has_limits:
-                kept |= dict.fromkeys(member.members)
+                members |= dict.fromkeys(member.members)
             else:
-                kept[member] = None
-        if not 1 <= len(kept) <= MOST:
+                members[member] = None
+        if not 1 <= len(members) <= MOST:
             raise InvalidTrigger(f"takes 1 to {MOST} triggers", field=self.KIND)
-        in_all = 0 if is_tried() else sum(1 for trigger in kept for _ in trigger.single())
+        in_all = 0 if is_tried() else sum(1 for trigger in members for _ in trigger.single())
         if in_all > MOST_IN_ALL:
             reason = f"takes {MOST_IN_ALL} triggers in all, with those of the unions in it"
             raise InvalidTrigger(reason, field=self.KIND, hint="Make it several jobs")
-        return tuple(kept)
+        return tuple(members)
 
     def _fit(self, trigger: object) -> Trigger:
         """A trigger that may be a member."""

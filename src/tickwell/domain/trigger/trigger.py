@@ -255,8 +255,8 @@ def fill(trigger: Trigger, **fields: object) -> None:
         object.__setattr__(trigger, name, value)
 
 
-def _tuple(given: object, kind: type, name: str) -> tuple[object, ...]:
-    entries = (given,) if isinstance(given, kind) else given
+def _tuple(raw: object, kind: type, name: str) -> tuple[object, ...]:
+    entries = (raw,) if isinstance(raw, kind) else raw
     if not isinstance(entries, (tuple, list)) or not all(isinstance(e, kind) for e in entries):
         hint = f"For example: {name}=({kind.__name__}(…),)"
         raise InvalidTrigger(f"takes {kind.__name__}s", field=name, hint=hint)

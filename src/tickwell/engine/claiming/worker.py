@@ -118,8 +118,8 @@ class Worker:
 
     def _give_back_for(self, claims: Sequence[Claim], lane: Lane) -> None:
         """Give back as many of the worst as were claimed in a look; none was better: in vain."""
-        given = set(give_back_worst(self.runner, lane, len(claims)))
-        lane.looked_past(in_vain=given.issuperset(claim.id for claim in claims))
+        returned = set(give_back_worst(self.runner, lane, len(claims)))
+        lane.looked_past(in_vain=returned.issuperset(claim.id for claim in claims))
 
     def _notice_idle(self) -> None:
         if self.runner.in_hand or self.runner.reporter.backlog:

@@ -62,7 +62,7 @@ class _Line:
         A queue is first in, first out: with no more waiting in it than was sent after a hint, that
         one has left it. Unclaimed for a while since, it was lost, or could not be used.
         """
-        kept, picked = dict[tuple[str, int], _Sent](), list[Hint]()
+        remaining, picked = dict[tuple[str, int], _Sent](), list[Hint]()
         for one in found:
             key = one.id, one.rank
             sent = self.sent.get(key)
@@ -73,8 +73,8 @@ class _Line:
                 sent = _Sent(self.count, now + wait, wait)
                 picked.append(Hint(one.queue, one.id))
             if sent is not None:
-                kept[key] = sent
-        self.sent = kept
+                remaining[key] = sent
+        self.sent = remaining
         return picked
 
 

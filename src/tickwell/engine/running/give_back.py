@@ -37,10 +37,10 @@ def is_missed(claim: Claim, since: int, now: int) -> bool:
 
 def give_back_worst(runner: Runner, lane: Lane, most: int) -> list[str]:
     """Give back what waits for capacity and is more than can start in time; which."""
-    given = []
+    returned = []
     for _ in range(min(most, lane.overfull())):
         attempt = lane.ready.pop()
         if attempt.is_waiting():
             runner.give_back(attempt)
-            given.append(attempt.claim.id)
-    return given
+            returned.append(attempt.claim.id)
+    return returned

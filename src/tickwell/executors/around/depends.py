@@ -123,8 +123,10 @@ def _given(takes: Mapping[str, int], values: list[Any], run: Run) -> dict[str, A
     return {name: run if step == _RUN else values[step] for name, step in takes.items()}
 
 
-def _make(step: Step, given: dict[str, Any], stack: ExitStack, wait: Callable[[Any], Any]) -> Any:
-    made = step.make(**given)
+def _make(
+    step: Step, arguments: dict[str, Any], stack: ExitStack, wait: Callable[[Any], Any]
+) -> Any:
+    made = step.make(**arguments)
     if step.kind is Kind.ENTERED:
         return stack.enter_context(made)
     if step.kind is Kind.AWAITED:
@@ -145,8 +147,8 @@ def _waited(manager: AbstractAsyncContextManager[Any], wait: Callable[[Any], Any
         wait(manager.__aexit__(None, None, None))
 
 
-async def _make_async(step: Step, given: dict[str, Any], stack: AsyncExitStack) -> Any:
-    made = step.make(**given)
+async def _make_async(step: Step, arguments: dict[str, Any], stack: AsyncExitStack) -> Any:
+    made = step.make(**arguments)
     if step.kind is Kind.AWAITED:
         return await made if inspect.isawaitable(made) else made
     if step.kind is Kind.ENTERED_ASYNC:

@@ -141,26 +141,26 @@ class Client:
     ) -> Unusable:
         if isinstance(error, Unusable):
             return error
-        said = " ".join((str(error) or type(error).__name__).split())[:300].rstrip(".")
+        reason = " ".join((str(error) or type(error).__name__).split())[:300].rstrip(".")
         for secret in self._secrets:
-            said = said.replace(secret, "…")
+            reason = reason.replace(secret, "…")
         if isinstance(error, ImportError):
-            return Unusable(f"the {what} needs a package: {said}. Install it")
-        if isinstance(error, KeyError) or "No such transport" in said:
-            return Unusable(f"the setting {setting} has an unknown scheme: {said}. Correct it")
-        if message is not None and any(code in said for code in _NO_QUEUE):
+            return Unusable(f"the {what} needs a package: {reason}. Install it")
+        if isinstance(error, KeyError) or "No such transport" in reason:
+            return Unusable(f"the setting {setting} has an unknown scheme: {reason}. Correct it")
+        if message is not None and any(code in reason for code in _NO_QUEUE):
             queue, exchange = message.queue, message.exchange
             return Unusable(_no_queue(queue) if queue else _no_exchange(exchange))
-        if any(code in said for code in _NO_ENTRY):
+        if any(code in reason for code in _NO_ENTRY):
             return Unusable(
                 f"the {what} refuses the credentials of the setting {setting}."
                 " Correct its user and password"
             )
         # A Redis without TLS does not answer to a handshake.
         is_tls = "rediss://" in (self._broker if what == "broker" else self._result_backend)
-        hint = ", or use redis:// if it has no TLS" if is_tls and "imeout" in said else ""
+        hint = ", or use redis:// if it has no TLS" if is_tls and "imeout" in reason else ""
         return Unusable(
-            f"the {what} cannot be reached: {said}."
+            f"the {what} cannot be reached: {reason}."
             f" Start it, or correct the setting {setting}{hint}"
         )
 

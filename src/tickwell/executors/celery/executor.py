@@ -90,8 +90,8 @@ class CeleryExecutor:
         except Unusable as error:
             return _not_here(str(error))
         except StoreError as error:
-            said = f"could not check whether the task was already sent: {error}"
-            return Outcome(kind=OutcomeKind.SNOOZED, delay=RETURN_AFTER, error=said)
+            reason = f"could not check whether the task was already sent: {error}"
+            return Outcome(kind=OutcomeKind.SNOOZED, delay=RETURN_AFTER, error=reason)
         finally:
             self._marks.drop(claim)
 
@@ -248,9 +248,9 @@ def _not_here(why: str) -> Outcome:
     return Outcome(kind=OutcomeKind.RELEASED, error=why, not_here=True)
 
 
-def _no_results(said: str) -> str:
+def _no_results(reason: str) -> str:
     return (
-        f"the result backend cannot be read: {said[:300]}."
+        f"the result backend cannot be read: {reason[:300]}."
         " Start it, or correct the setting result_backend"
     )
 

@@ -270,9 +270,9 @@ class HttpExecutor:
 
 
 async def _failed(error: Exception, redact: Redactor, *, retry: bool) -> Outcome:
-    said = str(error)
-    said = await off_loop(redact.looks(len(said)), redact, said)
-    return Outcome(kind=OutcomeKind.FAILED, error=said, retry=retry)
+    error_text = str(error)
+    error_text = await off_loop(redact.looks(len(error_text)), redact, error_text)
+    return Outcome(kind=OutcomeKind.FAILED, error=error_text, retry=retry)
 
 
 def _redacted(headers: dict[str, str], redact: Redactor) -> dict[str, str]:

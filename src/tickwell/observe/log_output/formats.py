@@ -80,12 +80,12 @@ def _key(name: str) -> str:
     return "".join("_" if each in ' ="' or not each.isprintable() else each for each in name)
 
 
-def _value(given: Any) -> str:
-    if given is None:
+def _value(raw: Any) -> str:
+    if raw is None:
         return ""
-    if isinstance(given, bool):
-        return "true" if given else "false"
-    text = str(given)
+    if isinstance(raw, bool):
+        return "true" if raw else "false"
+    text = str(raw)
     if text and not any(each in text for each in ' ="\n\t\\'):
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')

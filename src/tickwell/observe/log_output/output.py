@@ -72,14 +72,14 @@ class LogOutput:
             lines.HTTP_REQUEST.log(client=client, method=method, path=path, status=status)
             return
         fields = {
-            name: given
-            for name, given in vars(record).items()
+            name: raw
+            for name, raw in vars(record).items()
             if name not in _OWN_ATTRIBUTES and not name.startswith("_")
         }
         fields = {"error": _traceback(record), **fields} if record.exc_info else fields
         cleaned = {
-            f"{name}_" if name in _RESERVED else one_line(name): given
-            for name, given in clean(fields).items()
+            f"{name}_" if name in _RESERVED else one_line(name): raw
+            for name, raw in clean(fields).items()
         }
         given_name = getattr(record, "event", None)
         name = one_line(given_name) if isinstance(given_name, str) else lines.LINE.name
@@ -130,10 +130,10 @@ class _OnceAMinute(logging.Filter):
         self._logged: dict[tuple[str, int], float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        place, now = (record.pathname, record.lineno), record.created
-        if now - self._logged.get(place, float("-inf")) < _REMINDER:
+        location, now = (record.pathname, record.lineno), record.created
+        if now - self._logged.get(location, float("-inf")) < _REMINDER:
             return False
-        self._logged[place] = now
+        self._logged[location] = now
         return True
 
 

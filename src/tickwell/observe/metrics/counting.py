@@ -51,13 +51,13 @@ _LAST_OF_DURATION, _LAST_OF_LATENESS = metrics.DURATION.width - 1, metrics.LATEN
 class _Cell:
     """Reports of one batch that are counted in the same series."""
 
-    __slots__ = ("count", "durations", "is_http", "job", "late", "lateness", "places", "taken")
+    __slots__ = ("count", "durations", "indexes", "is_http", "job", "late", "lateness", "taken")
 
-    def __init__(self, job: Job, places: tuple[int, ...], durations: int, lateness: int) -> None:
+    def __init__(self, job: Job, indexes: tuple[int, ...], durations: int, lateness: int) -> None:
         self.job = job
         self.is_http = type(job.target) is Http
         #: Where the number of reports is added.
-        self.places = places
+        self.indexes = indexes
         #: Where the buckets begin.
         self.durations = durations
         self.lateness = lateness
@@ -65,8 +65,8 @@ class _Cell:
 
     def write(self, values: Any) -> None:
         """Add what was counted since the last time."""
-        for place in self.places:
-            values[place] += self.count
+        for index in self.indexes:
+            values[index] += self.count
         values[self.durations + _LAST_OF_DURATION] += self.taken / 1000
         values[self.lateness + _LAST_OF_LATENESS] += self.late / 1000
         self.count = self.taken = self.late = 0
@@ -90,7 +90,7 @@ class Counting:
         with series.lock:
             for metric in metrics.METRICS:  # from the start on, so that a rate sees the first
                 if metric.type is not metrics.Type.GAUGE and not metric.labels:
-                    series.place(metric)
+                    series.index_of(metric)
 
     def hear(self, event: events.Event) -> None:
         """Count an event."""
@@ -103,11 +103,11 @@ class Counting:
         """Count a call to the store."""
         operation = call.operation
         with self.series.lock:
-            place = self._calls.get(operation)
-            if place is None:
-                place = self.series.place(metrics.STORE_CALLS, "", (operation,))
-                self._calls[operation] = place
-            self._observe(metrics.STORE_CALLS, place, call.seconds)
+            index = self._calls.get(operation)
+            if index is None:
+                index = self.series.index_of(metrics.STORE_CALLS, "", (operation,))
+                self._calls[operation] = index
+            self._observe(metrics.STORE_CALLS, index, call.seconds)
             if call.error is None:
                 if (count := _ANSWERS.get(operation)) is not None:
                     count(self, call)
@@ -118,12 +118,12 @@ class Counting:
                 self._notifier_failures = FAILURES.count
 
     def _add(self, metric: Metric, count: float, *labels: str, project: str = "") -> None:
-        self.series.values[self.series.place(metric, project, labels)] += count
+        self.series.values[self.series.index_of(metric, project, labels)] += count
 
-    def _observe(self, metric: Metric, place: int, seconds: float) -> None:
+    def _observe(self, metric: Metric, index: int, seconds: float) -> None:
         values = self.series.values
-        values[place + bisect_left(metric.buckets, seconds)] += 1
-        values[place + metric.width - 1] += seconds
+        values[index + bisect_left(metric.buckets, seconds)] += 1
+        values[index + metric.width - 1] += seconds
 
     def _on_reports(self, reports: Sequence[Report]) -> None:
         """Count reports: of each only what differs, the rest once for all that are alike."""
@@ -146,17 +146,17 @@ class Counting:
                 taken, late = report.ended_at - started_at, started_at - claim.run_at
                 # A clock that was set back meanwhile: no sum may go down.
                 taken, late = (taken, late) if taken >= 0 <= late else (max(taken, 0), max(late, 0))
-                place = cell.durations + (
+                index = cell.durations + (
                     _TAKEN[taken] if taken < _TABLE else bisect_left(_DURATIONS, taken)
                 )
-                values[place] += 1
+                values[index] += 1
                 values[
                     cell.lateness + (_LATE[late] if late < _TABLE else bisect_left(_LATENESS, late))
                 ] += 1
                 cell.taken += taken
                 cell.late += late
                 if trace_of is not None:
-                    self._show_trace(trace_of(report), place, report, taken)
+                    self._show_trace(trace_of(report), index, report, taken)
             if cell.is_http:
                 self._on_response(job.project, report)
         for cell in used:
@@ -164,16 +164,16 @@ class Counting:
         if trace_of is not None and reports:
             self.series.write_exemplars(reports[-1].ended_at / 1000)
 
-    def _show_trace(self, trace: str | None, place: int, report: Report, taken: int) -> None:
+    def _show_trace(self, trace: str | None, index: int, report: Report, taken: int) -> None:
         if trace:
-            self.series.exemplars[place] = Exemplar(trace, taken / 1000, report.ended_at / 1000)
+            self.series.exemplars[index] = Exemplar(trace, taken / 1000, report.ended_at / 1000)
 
     def _remember(self, job: Job, report: Report) -> _Cell:
         """What successes of the job have in common; an edited job is another object."""
         if len(self._cells) >= MOST_CELLS:
             self._cells.clear()
         shared = self._cell(job, report)
-        cell = self._cells[job.id] = _Cell(job, shared.places, shared.durations, shared.lateness)
+        cell = self._cells[job.id] = _Cell(job, shared.indexes, shared.durations, shared.lateness)
         return cell
 
     def _cell(self, job: Job, report: Report) -> _Cell:
@@ -187,18 +187,18 @@ class Counting:
         return found
 
     def _new_cell(self, job: Job, report: Report) -> _Cell:
-        place, project = self.series.place, self._project(job.project)
+        index_of, project = self.series.index_of, self._project(job.project)
         target = _TARGETS.get(type(job.target), OTHER)
-        ends, places = report.state in _ENDED, list[int]()
+        ends, indexes = report.state in _ENDED, list[int]()
         if ends:
             labels = report.state.value, self._queue(job.project, job.queue)
-            places.append(place(metrics.EXECUTIONS, project, labels))
+            indexes.append(index_of(metrics.EXECUTIONS, project, labels))
         elif report.outcome in _FAILED:
-            places.append(place(metrics.RETRIES, project))
+            indexes.append(index_of(metrics.RETRIES, project))
         if not report.is_untried:  # one that was given back before it began was no attempt
-            places.append(place(metrics.ATTEMPTS, project, (report.outcome.value, target)))
-        durations = place(metrics.DURATION, project, (target,))
-        return _Cell(job, tuple(places), durations, place(metrics.LATENESS, project))
+            indexes.append(index_of(metrics.ATTEMPTS, project, (report.outcome.value, target)))
+        durations = index_of(metrics.DURATION, project, (target,))
+        return _Cell(job, tuple(indexes), durations, index_of(metrics.LATENESS, project))
 
     def _project(self, name: str) -> str:
         if name not in self._projects:
@@ -221,14 +221,14 @@ class Counting:
             return  # never answered
         if status not in _CODES:  # a target sends what it likes, and each one is a series
             status = status // 100 * 100
-        place = self._responses.get((project, status))
-        if place is None:
+        index = self._responses.get((project, status))
+        if index is None:
             shown = self._project(project)
-            place = self.series.place(metrics.RESPONSES, shown, (str(status),))
+            index = self.series.index_of(metrics.RESPONSES, shown, (str(status),))
             if len(self._responses) >= MOST_CELLS:
                 self._responses.clear()
-            self._responses[project, status] = place
-        self.series.values[place] += 1
+            self._responses[project, status] = index
+        self.series.values[index] += 1
 
     def _on_finished(self, event: events.AttemptsFinished | events.Recovered) -> None:
         self._on_reports(event.reports)
@@ -242,8 +242,8 @@ class Counting:
         self._add(metrics.PLANNED, event.jobs)
         for reason, count in event.reasons.items():
             self._add(metrics.SKIPS, count, reason)
-        place = self.series.place(metrics.PLAN_DURATION)
-        self._observe(metrics.PLAN_DURATION, place, event.seconds)
+        index = self.series.index_of(metrics.PLAN_DURATION)
+        self._observe(metrics.PLAN_DURATION, index, event.seconds)
 
     def _on_cancelled(self, event: events.Cancelled) -> None:
         project = self._project(event.project)

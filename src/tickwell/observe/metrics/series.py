@@ -62,10 +62,10 @@ class Series:
 
     def __init__(self, folder: str = "") -> None:
         self.lock = Lock()
-        #: Add to these under the lock, at the place that `place` answers.
+        #: Add to these under the lock, at the index that `index_of` returns.
         self.values: Any = array("d", [0.0] * UNREAD_WIDTH)
         self.exemplars: dict[int, Exemplar] = {}
-        self._places: dict[tuple[Metric, str, tuple[str, ...]], int] = {}
+        self._indexes: dict[tuple[Metric, str, tuple[str, ...]], int] = {}
         self._size = UNREAD_WIDTH
         #: Where our files are, but for their suffix; None: in memory.
         self._path: Path | None = None
@@ -103,32 +103,32 @@ class Series:
         if self._keys is not None:
             self._keys.close()
 
-    def place(self, metric: Metric, project: str = "", labels: tuple[str, ...] = ()) -> int:
+    def index_of(self, metric: Metric, project: str = "", labels: tuple[str, ...] = ()) -> int:
         """Where the numbers of a series begin."""
         key = metric, project, labels
-        found = self._places.get(key)
+        found = self._indexes.get(key)
         return self._new_place(key) if found is None else found
 
     def _new_place(self, key: tuple[Metric, str, tuple[str, ...]]) -> int:
         metric, project, labels = key
         if self._size + metric.width > CAPACITY:
             return UNREAD
-        place = self._places[key] = self._size
+        index = self._indexes[key] = self._size
         self._size += metric.width
         if self._keys is None:
             self.values.extend([0.0] * metric.width)
         else:
-            self._keys.write(json.dumps([place, metric.name, project, labels]) + "\n")
+            self._keys.write(json.dumps([index, metric.name, project, labels]) + "\n")
             with suppress(OSError):  # a full disk: the next one is written with it
                 self._keys.flush()
-        return place
+        return index
 
     def write_exemplars(self, now: float) -> None:
         """Let other processes see them, once a second at most; only where there is a file."""
         if self._path is not None and now - self._exemplars_at >= 1.0:
             self._exemplars_at = now
             known = self.exemplars.items()
-            found = {place: [each.trace, each.seconds, each.at] for place, each in known}
+            found = {index: [each.trace, each.seconds, each.at] for index, each in known}
             new = self._path.with_suffix(_NEW)
             with suppress(OSError):
                 new.write_text(json.dumps(found), "utf-8")
@@ -149,10 +149,10 @@ class Series:
                 metric,
                 project,
                 labels,
-                self.values[place : place + metric.width].tolist(),
-                _within(self.exemplars, place, metric.width),
+                self.values[index : index + metric.width].tolist(),
+                _within(self.exemplars, index, metric.width),
             )
-            for (metric, project, labels), place in self._places.items()
+            for (metric, project, labels), index in self._indexes.items()
         ]
 
     def _look_at_others(self, folder: Path) -> None:
@@ -173,9 +173,9 @@ class Series:
         for sample in samples:
             if sample.metric.type is Type.GAUGE:
                 continue
-            place = self.place(sample.metric, sample.project, sample.labels)
+            index = self.index_of(sample.metric, sample.project, sample.labels)
             for n, value in enumerate(sample.values):
-                self.values[place + n] += value
+                self.values[index + n] += value
 
 
 def remove_abandoned(folders: Iterable[Path]) -> None:
@@ -229,20 +229,20 @@ def _samples(path: Path) -> Iterator[Sample]:
         exemplars = json.loads(path.with_suffix(_EXEMPLARS).read_text("utf-8"))
     except FileNotFoundError:
         exemplars = {}
-    known = {int(place): Exemplar(*values) for place, values in exemplars.items()}
+    known = {int(index): Exemplar(*values) for index, values in exemplars.items()}
     with path.open(encoding="utf-8") as keys:
         written = [line for line in keys if line.endswith("\n")]  # the last may be half written
     values = array("d", path.with_suffix(_VALUES).read_bytes())
     for line in written:
-        place, name, project, labels = json.loads(line)
+        index, name, project, labels = json.loads(line)
         metric = BY_NAME.get(name)
-        if metric is not None and 0 < place <= len(values) - metric.width:
-            numbers = values[place : place + metric.width].tolist()
-            within = _within(known, place, metric.width)
+        if metric is not None and 0 < index <= len(values) - metric.width:
+            numbers = values[index : index + metric.width].tolist()
+            within = _within(known, index, metric.width)
             yield Sample(metric, project, tuple(labels), numbers, within)
 
 
-def _within(exemplars: dict[int, Exemplar], place: int, width: int) -> dict[int, Exemplar]:
+def _within(exemplars: dict[int, Exemplar], index: int, width: int) -> dict[int, Exemplar]:
     if width == 1 or not exemplars:
         return {}
-    return {n: exemplars[place + n] for n in range(width) if place + n in exemplars}
+    return {n: exemplars[index + n] for n in range(width) if index + n in exemplars}

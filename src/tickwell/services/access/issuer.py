@@ -192,21 +192,21 @@ class TrustedIssuer:
 
 def read_issuer(text: str) -> TrustedIssuer:
     """An issuer as the setting `jwt_issuers` has it."""
-    name, given = read_pairs(text)
+    name, pairs = read_pairs(text)
     known = {"issuer", "audience", "jwks", "subject", "role", "project"}
-    missing = {"issuer", "audience", "jwks"} - given.keys()
-    if not ISSUER_NAME.fullmatch(name) or given.keys() - known or missing or "" in given.values():
+    missing = {"issuer", "audience", "jwks"} - pairs.keys()
+    if not ISSUER_NAME.fullmatch(name) or pairs.keys() - known or missing or "" in pairs.values():
         raise InvalidSetting(
             f"{name[:32]!r} needs a name, then issuer=, audience= and jwks=",
             field="jwt_issuers",
             hint=f"For example {_HINT}",
         )
-    if ("role" in given) != ("project" in given):
+    if ("role" in pairs) != ("project" in pairs):
         raise InvalidSetting(
             "role= counts in one project only", field="jwt_issuers", hint="Give both, or neither"
         )
-    require_url(given["jwks"], "jwks", "jwt_issuers")
-    return TrustedIssuer(name=name, **given)
+    require_url(pairs["jwks"], "jwks", "jwt_issuers")
+    return TrustedIssuer(name=name, **pairs)
 
 
 def read_pairs(text: str) -> tuple[str, dict[str, str]]:
@@ -323,9 +323,9 @@ class Tokens:
         role = _role(claims.get(trusted.role)) if trusted.role else None
         if trusted.project and role is not None and not await self._is_deleted(trusted.project):
             known = user or User(name=name)
-            given = {trusted.project: role}
+            pairs = {trusted.project: role}
             # Not written anywhere: it counts as long as the token does.
-            roles = {**known.roles, **given}
+            roles = {**known.roles, **pairs}
             return User(name=name, disabled=known.disabled, roles=roles, home=known.home)
         return user
 

@@ -32,7 +32,7 @@ from tickwell.services.time import Time
 from tickwell.services.ttl_cache import TtlCache
 
 #: The key itself, in its project; which project that is; when it was last used.
-KIND, PLACE, USED = "api_key", "api_key_place", "api_key_used"
+KIND, OWNER_KIND, USED = "api_key", "api_key_place", "api_key_used"
 MOST = 1000
 #: Milliseconds that the old key still works after a rotation, unless told otherwise.
 OVERLAP = 24 * 3_600_000
@@ -137,9 +137,9 @@ class Keys:
     async def peppers(self) -> set[str]:
         """The server keys that live keys of any project are checked with."""
         now, found = self._clock.now(), set()
-        async for place in every_record(self._store, PLACE, PLATFORM, now):
-            project = place.document["project"]
-            record = await self._store.get_record(KIND, project, place.key, now)
+        async for owner in every_record(self._store, OWNER_KIND, PLATFORM, now):
+            project = owner.document["project"]
+            record = await self._store.get_record(KIND, project, owner.key, now)
             key = None if record is None else key_from_document(project, record.document)
             if key is not None and not key.is_over(now):
                 found.add(key.pepper)
@@ -188,11 +188,11 @@ class Keys:
     async def _add(self, key: ApiKey) -> None:
         now, project = self._clock.now(), key.project
         record = Record(kind=KIND, project=project, key=key.id, document=key_to_document(key))
-        place = Record(kind=PLACE, project=PLATFORM, key=key.id, document={"project": project})
+        owner = Record(kind=OWNER_KIND, project=PLATFORM, key=key.id, document={"project": project})
         async with self._turns[project]:
             await self._make_room(project, now)
             await self._store.put_record(record, now)
-            await self._store.put_record(place, now)
+            await self._store.put_record(owner, now)
 
     async def _make_room(self, project: str, now: int) -> None:
         """Where there are as many as there may be, those that have ended go."""
@@ -209,7 +209,7 @@ class Keys:
     async def _remove(self, project: str, id: str) -> None:
         """The key first: without it the rest means nothing."""
         await self._store.delete_record(KIND, project, id)
-        await self._store.delete_record(PLACE, PLATFORM, id)
+        await self._store.delete_record(OWNER_KIND, PLATFORM, id)
         await self._store.delete_record(USED, project, id)
 
 
@@ -258,16 +258,16 @@ class KeyCheck:
 
     async def _read(self, id: str) -> ApiKey | None:
         now = self._clock.now()
-        place = await self._store.get_record(PLACE, PLATFORM, id, now)
+        owner = await self._store.get_record(OWNER_KIND, PLATFORM, id, now)
         # An unknown id is looked for as well, where nothing is: it takes as long as a known one.
-        project = place.document["project"] if place else PLATFORM
+        project = owner.document["project"] if owner else PLATFORM
         record = await self._store.get_record(KIND, project, id, now)
         return None if record is None else key_from_document(project, record.document)
 
     def _matches(self, key: ApiKey | None, token: KeyToken) -> bool:
         pepper = key.pepper if key else self._keyring.current.id
-        given = digest(self._keyring, pepper, token)
-        return hmac.compare_digest(given or self._nobody, key.digest if key else "0" * 64)
+        digested = digest(self._keyring, pepper, token)
+        return hmac.compare_digest(digested or self._nobody, key.digest if key else "0" * 64)
 
     async def _note(self, key: ApiKey, token: KeyToken) -> None:
         now = self._clock.now()

@@ -46,16 +46,16 @@ class Provider:
 
 def read_provider(text: str, client_secret: str) -> Provider:
     """A provider as the setting `oidc` has it; the secret comes from the environment."""
-    name, given = read_pairs(text)
-    whole = {"issuer", "client_id"} <= given.keys() <= {"issuer", "client_id", "subject"}
-    if not ISSUER_NAME.fullmatch(name) or not whole or "" in given.values():
+    name, pairs = read_pairs(text)
+    whole = {"issuer", "client_id"} <= pairs.keys() <= {"issuer", "client_id", "subject"}
+    if not ISSUER_NAME.fullmatch(name) or not whole or "" in pairs.values():
         raise InvalidSetting(
             "needs a name of small letters, digits and -, then issuer= and client_id=",
             field="oidc",
             hint='For example "corp issuer=https://id.example.com client_id=tickwell"',
         )
-    require_url(given["issuer"], "issuer", "oidc")
-    return Provider(name=name, client_secret=client_secret, **given)
+    require_url(pairs["issuer"], "issuer", "oidc")
+    return Provider(name=name, client_secret=client_secret, **pairs)
 
 
 class Web(Protocol):
@@ -121,11 +121,11 @@ class Oidc:
         return f"{there}{'&' if '?' in there else '?'}{urlencode(query)}", state
 
     async def finish(
-        self, state: str, kept: str, code: str, *, asker: Actor, old: str | None
+        self, state: str, cookie: str, code: str, *, asker: Actor, old: str | None
     ) -> tuple[str, str]:
         """The id of a new session, and the page that was wanted. A state is good once."""
         record = await self._store.get_record(KIND, PLATFORM, _hash(state), self._clock.now())
-        same_browser = hmac.compare_digest(state.encode(), kept.encode())
+        same_browser = hmac.compare_digest(state.encode(), cookie.encode())
         if record is None or not same_browser:
             raise Unauthenticated(USED_UP)
         if not await self._store.delete_record(KIND, PLATFORM, record.key):

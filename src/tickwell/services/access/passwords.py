@@ -21,7 +21,7 @@ class Passwords:
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or _default()
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._slots = asyncio.Semaphore(AT_ONCE)
         self._nobody: str | None = None
 
     async def hash(self, password: str, field: str = "password") -> str:
@@ -32,13 +32,13 @@ class Passwords:
                 field=field,
                 hint="A few words that only you would put together are best",
             )
-        async with self._places:
+        async with self._slots:
             return await asyncio.to_thread(self._hasher.hash, password)
 
     async def matches(self, stored: str | None, password: str) -> bool:
         """Whether it is the one; None is nobody's, and takes as long."""
         known = stored is not None
-        async with self._places:
+        async with self._slots:
             if self._nobody is None:
                 self._nobody = await asyncio.to_thread(self._hasher.hash, "nobody's password")
             hashed = self._nobody if stored is None else stored

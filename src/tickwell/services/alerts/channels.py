@@ -145,11 +145,11 @@ _URL = ("url", "For example https://example.com/alerts")
 
 
 def _check_given(kind: ChannelKind, *, url: str | None, key: str | None, to: Sequence[str]) -> None:
-    given = {"url": url, "key": key, "to": to}
+    fields = {"url": url, "key": key, "to": to}
     needed, hint = _NEEDS.get(kind, _URL)
-    if not given[needed]:
+    if not fields[needed]:
         raise InvalidInput("is missing", field=needed, hint=hint)
-    for name, value in given.items():
+    for name, value in fields.items():
         is_region = kind is ChannelKind.PAGERDUTY and name == "url"
         if value and name != needed and not is_region:
             raise InvalidInput(f"is not for `{kind}`", field=name, hint="Leave it out")

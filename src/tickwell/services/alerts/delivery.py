@@ -46,11 +46,11 @@ class Delivery:
                     continue
                 known = _wanted(channel, rule, state.alerts).values()
                 told = [each.is_acknowledged for each in known if each.is_told]
-                said = message(
+                content = message(
                     project, rule, notice, alerts, active=told, public_url=self._public_url
                 )
                 key = f"alert:{rule.id}:{notice.number}"
-                await send_to(self._executions, project, channel, said, key)
+                await send_to(self._executions, project, channel, content, key)
 
     async def _record(self, project: str, rule: Rule, notice: Notice, now: int) -> None:
         record = Record(
@@ -72,10 +72,10 @@ class Delivery:
 
 
 async def send_to(
-    executions: Executions, project: str, channel: Channel, said: Message, key: str
+    executions: Executions, project: str, channel: Channel, content: Message, key: str
 ) -> str | None:
     """The id of the execution that sends it; None: the channel is deleted."""
-    sent = body(channel, said)
+    sent = body(channel, content)
     return await send(executions, project, channel.id, sent, key, overlap=channel.overlap)
 
 

@@ -106,9 +106,9 @@ class CalendarBook:
         found = list[Job]()
         for job in jobs:
             for each in shared_calendars(job.trigger):
-                place = project or job.project, each.name
-                if place not in known:
-                    known[place] = await self._existing(*place, now)
+                key = project or job.project, each.name
+                if key not in known:
+                    known[key] = await self._existing(*key, now)
             if known:
                 mine = {
                     name: days

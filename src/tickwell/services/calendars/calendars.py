@@ -58,8 +58,8 @@ class Calendars:
         if not _NAME.fullmatch(name):
             reason = "is not made of up to 100 letters, digits, dots, dashes and underscores"
             raise InvalidInput(reason, field="name", hint="For example: it-holidays")
-        given = Calendar(name, dates, ranges=ranges, version=0)
-        if not (given.dates or given.ranges or country):
+        requested = Calendar(name, dates, ranges=ranges, version=0)
+        if not (requested.dates or requested.ranges or country):
             hint = 'For example "country": "IT", or "dates": ["2026-12-25"]'
             raise InvalidInput("needs a country, dates or ranges", field="dates", hint=hint)
         found = list[date]()
@@ -73,8 +73,8 @@ class Calendars:
             await self._require_room(project, now)
         calendar = SharedCalendar(
             name=name,
-            dates=given.dates,
-            ranges=given.ranges,
+            dates=requested.dates,
+            ranges=requested.ranges,
             country=country,
             subdivision=subdivision,
             holidays=tuple(found),

@@ -210,7 +210,7 @@ class Jobs:
         return await self.store.list_jobs(where, cursor, limit)
 
     async def make(
-        self, definitions: Sequence[Job], project: str, kept: Retention, *, fresh: bool = False
+        self, definitions: Sequence[Job], project: str, retention: Retention, *, fresh: bool = False
     ) -> Sequence[Job]:
         """Jobs of a project from definitions that were read as JSON, with its retention if need be.
 
@@ -224,7 +224,7 @@ class Jobs:
         pace = Pace()
         for job, id in zip(jobs, ids, strict=True):
             # The project first: `H` fields are chosen by it too.
-            _own(job, id, project, retention_of(job, kept), 1)
+            _own(job, id, project, retention_of(job, retention), 1)
             _begin(job, _bound_trigger(job), now, now)
             require_within_limits(job)
             if pace.is_long():
@@ -278,10 +278,10 @@ class _Beginnings:
 
     def cursor_of(self, job: Job) -> Cursor:
         """The cursor of a job that is new: what comes after the instant it was saved at."""
-        place = id(job.trigger), job.misfire.grace, job.saved_at
-        known = self._known.get(place)
+        key = id(job.trigger), job.misfire.grace, job.saved_at
+        known = self._known.get(key)
         if known is None:
-            known = self._known[place] = job, first_cursor(job, job.saved_at)
+            known = self._known[key] = job, first_cursor(job, job.saved_at)
         return known[1]
 
 

@@ -210,9 +210,9 @@ class AlertOperations:
         now, project, found = self.context.clock.now(), actor.project, []
         channels = await read_channels(self.context.store, project, now)
         for channel in channels if name is None else [find_channel(channels, name)]:
-            said = delivery.trial(project, now, self.context.public_url)
+            content = delivery.trial(project, now, self.context.public_url)
             key = f"alert:test:{new_id(now, self.context.random)}"
-            sent = await delivery.send_to(self.context.executions, project, channel, said, key)
+            sent = await delivery.send_to(self.context.executions, project, channel, content, key)
             found += [] if sent is None else [sent]
         await self._note(actor, "alert.test", f"channel/{name or '*'}", None, None)
         return found
@@ -226,10 +226,10 @@ class AlertOperations:
         text = f"{rule.words}; last at {instant_text(now - 25 * HOUR)}"
         alerts = {"example": Alert(name="nightly-report", text=text, since=now, is_firing=True)}
         notice = Notice(number=1, type=NoticeType.FIRING, at=now, alerts=alerts)
-        said = delivery.message(
+        content = delivery.message(
             actor.project, rule, notice, alerts, active=[False], public_url=self.context.public_url
         )
-        return channel, body(channel, said)
+        return channel, body(channel, content)
 
     async def _book(self, actor: Actor) -> Book:
         return await read_book(self.context.store, actor.project, self.context.clock.now())

@@ -17,10 +17,10 @@ _INSTANTS = frozenset({"since", "until"})
 
 def filter_document(where: JobFilter | DeadFilter) -> dict[str, Any]:
     """What a filter asks for; the project is that of the entry."""
-    given = {each.name: getattr(where, each.name) for each in fields(where)}
+    filters = {each.name: getattr(where, each.name) for each in fields(where)}
     return {
         name: _said(name, value)
-        for name, value in given.items()
+        for name, value in filters.items()
         if value is not None and name != "project"
     }
 

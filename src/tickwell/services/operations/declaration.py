@@ -258,14 +258,14 @@ class Group:
 
 async def run(operation: Operation, call: Call, path: dict[str, str], query: Any) -> Answer:
     """Call the handler with what the operation takes; the body is read last."""
-    given: dict[str, Any] = dict(path)
+    arguments: dict[str, Any] = dict(path)
     if operation.query is not None:
-        given["query"] = query
+        arguments["query"] = query
     if operation.reads_body and operation.body is not None:
-        given["body"] = operation.body.read({} if call.document is None else call.document)
+        arguments["body"] = operation.body.read({} if call.document is None else call.document)
     elif operation.takes_body and operation.body is None and call.document is not None:
         NoBody.read(call.document)
-    answer = await operation.handler(call, **given)
+    answer = await operation.handler(call, **arguments)
     if not isinstance(answer, Answer):
         answer = Answer(answer)
     return answer

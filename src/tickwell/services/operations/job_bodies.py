@@ -120,10 +120,10 @@ def definition(
     `sent_back`: read-only fields are left out instead of refused.
     """
     try:
-        given, stated = _split(canonical(document) if flat else document, flat=flat)
-        if sent_back and isinstance(given, dict):
-            given = {name: value for name, value in given.items() if name not in READ_ONLY}
-        return _job(given, {} if sent_back else stated), stated
+        fields, stated = _split(canonical(document) if flat else document, flat=flat)
+        if sent_back and isinstance(fields, dict):
+            fields = {name: value for name, value in fields.items() if name not in READ_ONLY}
+        return _job(fields, {} if sent_back else stated), stated
     except InvalidInput as error:
         raise (flat_error(error, document) if flat else error.placed(str)) from None
 
@@ -222,8 +222,8 @@ class SeveralInvalid(InvalidInput):
 
     def __init__(self, problems: list[InvalidInput]) -> None:
         self.problems = problems
-        places = "1 field is" if len(problems) == 1 else f"{len(problems)} fields are"
-        super().__init__(f"{places} invalid")
+        count = "1 field is" if len(problems) == 1 else f"{len(problems)} fields are"
+        super().__init__(f"{count} invalid")
 
 
 _renamed = copier("name", "payload")
@@ -236,13 +236,13 @@ _LONGEST = 4096
 
 def patch_of(document: Any, *, flat: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
     """A merge patch without read-only fields, and the fields that say whether the job fires."""
-    given, stated = _split(canonical(document) if flat else document, flat=flat)
-    if not isinstance(given, dict):
+    fields, stated = _split(canonical(document) if flat else document, flat=flat)
+    if not isinstance(fields, dict):
         raise InvalidJob("a patch must be an object", hint='For example {"priority": 7}')
-    wrong = _read_only(given)
+    wrong = _read_only(fields)
     if wrong:
         raise wrong[0].along_with(wrong[1:])
-    return given, stated
+    return fields, stated
 
 
 def _read_only(document: dict[str, Any]) -> list[InvalidInput]:

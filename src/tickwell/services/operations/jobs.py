@@ -222,9 +222,9 @@ class JobOperations:
         require_unmasked(jobs)
         require_own_secrets(actor, jobs)
         await self._require_allowed_hosts(actor, jobs)
-        kept = await self.context.retention(actor.project)
+        retention = await self.context.retention(actor.project)
         # Whatever they say of themselves, they are the actor's project's, and new.
-        own = await self.context.jobs.make(jobs, actor.project, kept, fresh=fresh)
+        own = await self.context.jobs.make(jobs, actor.project, retention, fresh=fresh)
         now = self.context.clock.now()
         pauses = [_pause(actor, state, now) for state in states]
         try:

@@ -130,9 +130,9 @@ class QueueOperations:
     async def _note(
         self, actor: Actor, action: str, name: str, before: Pause | None, after: Pause | None
     ) -> None:
-        said = queue_pause_document(before), queue_pause_document(after)
+        change = queue_pause_document(before), queue_pause_document(after)
         # All projects have to do with it.
-        await self.context.auditor.record(actor, action, f"queue/{name}", *said, project=PLATFORM)
+        await self.context.auditor.record(actor, action, f"queue/{name}", *change, project=PLATFORM)
 
     async def _pause(self, name: str, now: int) -> Pause | None:
         found = await self.context.store.get_record(PAUSE_KIND, PAUSE_PROJECT, name, now)

@@ -134,9 +134,9 @@ class Record:
     #: Whether documents may have fields that are not listed.
     open: ClassVar[bool] = True
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **raw: Any) -> None:
         for each in fields_of(type(self)):
-            value = given.get(each.attribute, each.default)
+            value = raw.get(each.attribute, each.default)
             setattr(self, each.attribute, value)
 
     @classmethod
@@ -230,8 +230,8 @@ def _by_name(record: type[Record]) -> Mapping[str, Field]:
 def _collected(record: type[Record]) -> dict[str, Field]:
     found: dict[str, Field] = {}
     for name, hint in _hints(record).items():
-        given = getattr(record, name, MISSING)
-        info = given if isinstance(given, FieldInfo) else FieldInfo(default=given)
+        raw = getattr(record, name, MISSING)
+        info = raw if isinstance(raw, FieldInfo) else FieldInfo(default=raw)
         named = info.alias or name
         found[named] = Field(named, name, kind_of(hint, info), info)
     return found

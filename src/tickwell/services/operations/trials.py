@@ -114,10 +114,10 @@ def _claim(job: Job, now: int) -> Claim:
 
 
 def _too_long(target: Http) -> str:
-    said = f"there was no answer in full within {LONGEST:g} s, the most that a test request gets"
+    text = f"there was no answer in full within {LONGEST:g} s, the most that a test request gets"
     if target.timeout <= LONGEST * 1000:
-        return said
-    return f"{said}; saved, the job waits for {format_duration(target.timeout)}"
+        return text
+    return f"{text}; saved, the job waits for {format_duration(target.timeout)}"
 
 
 def _trial(outcome: Outcome, took: float) -> Trial:

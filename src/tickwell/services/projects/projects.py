@@ -180,13 +180,13 @@ class Projects:
     async def export(self, actor: Actor, name: str) -> dict[str, Any]:
         """Everything that can be made again from a document: definitions, members, not secrets."""
         project = await self._existing(name)
-        kept = every_record(self._store, SECRET, name, self._clock.now())
+        secrets = every_record(self._store, SECRET, name, self._clock.now())
         members = await self._directory.members(name)
         document = {
             "project": {"name": project.name, "title": project.title},
             "jobs": await self._definitions(name),
             "members": {user.name: user.roles[name].value for user in members},
-            "secrets": [record.key async for record in kept],
+            "secrets": [record.key async for record in secrets],
         }
         await self._note(actor, "project.export", name, None, {"jobs": len(document["jobs"])})
         return document

@@ -255,8 +255,8 @@ def _filled(value: Any, stored: Any, path: str, *, moved: bool) -> Any:
 def _known(text: str, stored: Any) -> str | None:
     numbered = _NUMBERED.fullmatch(text)
     if numbered is not None:
-        place = int(numbered[1]) - 1
-        return stored[place] if isinstance(stored, list) and place < len(stored) else None
+        index = int(numbered[1]) - 1
+        return stored[index] if isinstance(stored, list) and index < len(stored) else None
     return stored if text == MASK and isinstance(stored, str) and _is_literal(stored) else None
 
 

@@ -119,13 +119,13 @@ async def pruned_before(store: HistoryStore, versions: Sequence[Span], now: int)
         # The latest end counts: until then there was ever more to be pruned.
         ends[span.job.retention] = now if span.current or span.until is None else span.until
     job = versions[-1].job
-    return max([await _edge(store, job, kept, end) for kept, end in ends.items()])
+    return max([await _edge(store, job, retention, end) for retention, end in ends.items()])
 
 
-async def _edge(store: HistoryStore, job: Job, kept: Retention, end: int) -> int:
+async def _edge(store: HistoryStore, job: Job, retention: Retention, end: int) -> int:
     """Up to where such a retention, in force until then, may have pruned."""
-    by_age = end - min(kept.age, kept.dead)
-    if kept.count == 0:
+    by_age = end - min(retention.age, retention.dead)
+    if retention.count == 0:
         return end
     where = ExecutionFilter(
         project=job.project,
@@ -134,7 +134,7 @@ async def _edge(store: HistoryStore, job: Job, kept: Retention, end: int) -> int
         since=by_age,
         until=end + 1,
     )
-    cursor, left = None, kept.count
+    cursor, left = None, retention.count
     while left > 0:
         page = await store.list_executions(where, cursor, min(left, _PAGE))
         left -= len(page.items)

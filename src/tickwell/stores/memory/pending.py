@@ -28,11 +28,11 @@ class PendingExecutions:
             return 0, 0
         affected = [row for row in self.rows if row.execution.state in PENDING]
         withdrawn = [row for row in affected if _is_taken_back(row.execution, made, now)]
-        kept = [row for row in affected if row not in withdrawn]
+        remaining = [row for row in affected if row not in withdrawn]
         for row in withdrawn:
             # None of them may inherit the permit of another that ends in this same step.
             self.flow.tables.move(row, State.WAITING)
-        for row in kept:
+        for row in remaining:
             self._keep(row, pending, now)
         for row in withdrawn:
             self.flow.end(row, State.SKIPPED, made.reason, now)

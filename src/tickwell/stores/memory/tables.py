@@ -142,13 +142,13 @@ class Tables:
         """Remove it from the queue of its gate; an empty queue is deleted."""
         if row.waits is None:
             return
-        places, name = self.before_job, row.execution.job_id
+        waiting, name = self.before_job, row.execution.job_id
         if row.waits is Waits.KEY:
-            places, name = self.before_key, row.gate or ""
-        if name in places:
-            places[name].discard(row.execution.id)
-            if not places[name]:
-                del places[name]
+            waiting, name = self.before_key, row.gate or ""
+        if name in waiting:
+            waiting[name].discard(row.execution.id)
+            if not waiting[name]:
+                del waiting[name]
 
     def forget_gate(self, gate: str) -> None:
         """Delete a gate without holders: keys come from payloads, so there may be any number."""

@@ -159,8 +159,8 @@ async def _compare(database: Database) -> tuple[list[Index], list[Index]]:
 def _is_same(index: Index, there: dict[str, Any]) -> bool:
     keys = tuple((name, int(way)) for name, way in dict(there["key"]).items())
     asked = {name: index.options.get(name) for name in _TELLING}
-    given = {name: _plain(there.get(name)) for name in _TELLING}
-    return keys == index.keys and given == asked
+    existing = {name: _plain(there.get(name)) for name in _TELLING}
+    return keys == index.keys and existing == asked
 
 
 def _named(index: Index) -> str:

@@ -106,10 +106,10 @@ class MongoPruning(Part):
         old = executions.find({"job": id, "$or": past}, WHOLE, sort=[("_id", 1)], limit=limit)
         docs = [doc async for doc in old]
         if space.head(id).get("made", 0) > retention.count and len(docs) < limit:
-            kept = {"job": id, "state": _OTHERS, "ended_at": {"$gt": now - retention.age}}
+            prunable = {"job": id, "state": _OTHERS, "ended_at": {"$gt": now - retention.age}}
             room = limit - len(docs)
             over = executions.find(
-                kept, WHOLE, sort=[("_id", -1)], skip=retention.count, limit=room
+                prunable, WHOLE, sort=[("_id", -1)], skip=retention.count, limit=room
             )
             docs += [doc async for doc in over]
         for doc in docs:

@@ -38,16 +38,16 @@ def parse(url: str) -> Location:
     parts = split(url, _invalid, several=True)
     if parts.scheme not in SCHEMES:
         raise _invalid("this is no URL of MongoDB")
-    given = {} if parts.scheme == "mongodb+srv" else _checked(url)
+    query = {} if parts.scheme == "mongodb+srv" else _checked(url)
     database = parts.path.strip("/") or DATABASE
     if not _NAME.fullmatch(database) or database in _OWN:
         raise _invalid(f"{database!r} cannot be the name of a database of ours")
-    if given.get("readpreference", "primary").lower() != "primary":
+    if query.get("readpreference", "primary").lower() != "primary":
         raise _invalid("only the primary knows what was written last; leave readPreference out")
     hosts = parts.netloc.rpartition("@")[2]
-    options = {name: value for name, value in _USUAL.items() if name.lower() not in given}
+    options = {name: value for name, value in _USUAL.items() if name.lower() not in query}
     is_remote = not all(map(is_local, hosts_of(parts.netloc)))
-    if is_remote and "tls" not in given and parts.scheme == "mongodb":  # mongodb+srv has it anyway
+    if is_remote and "tls" not in query and parts.scheme == "mongodb":  # mongodb+srv has it anyway
         options["tls"] = True
     return Location(
         url=url,

@@ -57,9 +57,9 @@ def fill(text: str, parameters: Sequence[Any], escape: Escape) -> str:
 
 def _table(match: re.Match[str]) -> str:
     columns = []
-    for place, column in enumerate(match[2].split(",")):
+    for index, column in enumerate(match[2].split(",")):
         name, kind = column.split()
-        columns.append(f"{name} {TYPES[kind]} PATH '$[{place}]'")
+        columns.append(f"{name} {TYPES[kind]} PATH '$[{index}]'")
     return f"JSON_TABLE({match[1]}, '$[*]' COLUMNS ({', '.join(columns)}))"
 
 

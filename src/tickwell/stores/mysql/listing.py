@@ -20,8 +20,8 @@ from tickwell.stores.sql.statements import Statements
 LANES = 100
 
 
-def _numbered(place: int) -> str:
-    return f"%({place})s"
+def _numbered(position: int) -> str:
+    return f"%({position})s"
 
 
 def _codes(codes: Collection[int]) -> str:
@@ -79,13 +79,13 @@ def _stop_at(terms: Where, edge: str) -> None:
 
 
 def _go_on(terms: Where, where: JobFilter, cursor: str) -> None:
-    *place, id = filters.place_of(where, cursor)
+    *position, id = filters.position_of(where, cursor)
     if where.fires_before is not None:
-        time = int(place[0])
+        time = int(position[0])
         asked = "head.next_fire_time >= ? AND (head.next_fire_time > ? OR head.job > ?)"
         terms.add(asked, time, time, id)
         return
-    project, name = place
+    project, name = position
     # The first term is a step of the index; a row as a whole would not be.
     terms.add("job.project >= ?", project)
     terms.add(

@@ -166,5 +166,5 @@ def _serves(step: Traversable) -> int:
 
 def _lock(location: Location) -> str:
     """A name of our own for each set of tables, among all named locks of a server."""
-    place = f"{location.database}/{location.prefix}"
-    return f"tickwell-{blake2b(place.encode(), digest_size=16).hexdigest()}"
+    schema = f"{location.database}/{location.prefix}"
+    return f"tickwell-{blake2b(schema.encode(), digest_size=16).hexdigest()}"

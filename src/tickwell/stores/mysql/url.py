@@ -47,29 +47,29 @@ def parse(url: str) -> Location:
     database = unquote(parts.path.strip("/"))
     if not database or "/" in database:
         raise _invalid("the URL has to name a database")
-    given = dict(parse_qsl(parts.query, keep_blank_values=True))
-    driver = _driver(parts, given)
-    options = _options(given)
-    if given:
-        raise _invalid(f"unknown options: {', '.join(sorted(given))}")
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    driver = _driver(parts, query)
+    options = _options(query)
+    if query:
+        raise _invalid(f"unknown options: {', '.join(sorted(query))}")
     name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/{database}"
     if options.get("prefix", PREFIX) != PREFIX:
         name += f"?prefix={options['prefix']}"
     return Location(name=name, database=database, driver=driver, **options)
 
 
-def _driver(parts: Any, given: dict[str, str]) -> dict[str, Any]:
+def _driver(parts: Any, query: dict[str, str]) -> dict[str, Any]:
     """What the driver is to know, taken out of what was given."""
     driver: dict[str, Any] = {"host": parts.hostname or "localhost", "port": parts.port or PORT}
     if parts.username:
         driver["user"] = unquote(parts.username)
     if parts.password:
         driver["password"] = unquote(parts.password)
-    if "socket" in given:
-        driver["unix_socket"] = given.pop("socket")
-    files = {name: given.pop(name) for name in FILES if name in given}
+    if "socket" in query:
+        driver["unix_socket"] = query.pop("socket")
+    files = {name: query.pop(name) for name in FILES if name in query}
     is_remote = "unix_socket" not in driver and not is_local(driver["host"])
-    wanted = given.pop("ssl", "true" if files or is_remote else "false")
+    wanted = query.pop("ssl", "true" if files or is_remote else "false")
     if wanted not in {"true", "false", "unverified"}:
         raise _invalid("ssl is true, false or unverified")
     if wanted != "false":
@@ -92,14 +92,14 @@ def _context(files: dict[str, str], *, is_verified: bool) -> ssl.SSLContext:
     return context
 
 
-def _options(given: dict[str, str]) -> dict[str, Any]:
+def _options(query: dict[str, str]) -> dict[str, Any]:
     """Our own options, taken out of what was given."""
     options: dict[str, Any] = {}
-    if "prefix" in given:
-        options["prefix"] = given.pop("prefix")
+    if "prefix" in query:
+        options["prefix"] = query.pop("prefix")
         if not _PREFIX.fullmatch(options["prefix"]):
             raise _invalid("a prefix has small letters, digits and _, 31 at most")
-    return options | take_numbers(given, _invalid)
+    return options | take_numbers(query, _invalid)
 
 
 def _invalid(reason: str) -> InvalidSetting:

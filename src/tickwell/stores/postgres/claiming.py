@@ -41,8 +41,8 @@ async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> lis
             jobs = await definitions(session, cache, wanted, request.now)
             known = [jobs.get(id) for id in taken.jobs]
             for row in taken.rows:
-                place, payload = row[1] - 1, row[9]
-                job, hard = known[place], taken.hards[place]
+                index, payload = row[1] - 1, row[9]
+                job, hard = known[index], taken.hards[index]
                 if job is None:
                     unreadable.append(row[0])
                 else:
@@ -110,7 +110,7 @@ async def _take_merged(
         room -= len(taken.rows)
         bytes -= taken.bytes
         got = Counter(row[10] for row in taken.rows)
-        spent |= {(lane[0], lane[1]) for place, lane in enumerate(lanes, 1) if got[place] < lane[2]}
+        spent |= {(lane[0], lane[1]) for index, lane in enumerate(lanes, 1) if got[index] < lane[2]}
     return found
 
 

@@ -42,9 +42,9 @@ async def _finish_quickly(session: Session, reports: Sequence[Report]) -> list[R
     for way, some in alike.items():
         ids = _array([report.claim.id for report in some])
         attempts = [report.claim.attempt for report in some]
-        given = ids, attempts, *known, *_own(some), *_codes(*way)
-        count, places = await session.row("finish_quickly", *given)
-        ended += some if count == len(some) else [some[int(at) - 1] for at in places or ()]
+        arguments = ids, attempts, *known, *_own(some), *_codes(*way)
+        count, indexes = await session.row("finish_quickly", *arguments)
+        ended += some if count == len(some) else [some[int(at) - 1] for at in indexes or ()]
     return ended
 
 

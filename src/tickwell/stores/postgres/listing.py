@@ -13,8 +13,8 @@ from tickwell.stores.sql.session import Session
 from tickwell.stores.sql.statements import Statements
 
 
-def _numbered(place: int) -> str:
-    return f"${place}"
+def _numbered(position: int) -> str:
+    return f"${position}"
 
 
 def jobs_edge(sql: Statements, where: JobFilter, cursor: str | None, reach: int) -> Query:
@@ -56,18 +56,18 @@ def _walk_jobs(terms: Where, where: JobFilter, cursor: str | None) -> None:
 
 
 def _go_on(terms: Where, where: JobFilter, cursor: str) -> None:
-    place = filters.place_of(where, cursor)
+    position = filters.position_of(where, cursor)
     if where.fires_before is None:
-        _bound(terms, where, ">", place)
+        _bound(terms, where, ">", position)
     else:
-        time, id = place
+        time, id = position
         asked = "(cursor.next_fire_time, cursor.job) > (?::bigint, ?::uuid)"
         terms.add(asked, int(time), id)
 
 
-def _bound(terms: Where, where: JobFilter, sign: str, place: Sequence[str]) -> None:
+def _bound(terms: Where, where: JobFilter, sign: str, position: Sequence[str]) -> None:
     """One end of a walk along the index."""
-    project, name, id = place
+    project, name, id = position
     if where.project is not None and clean(where.project) == project:
         # Without the project: next to the equality a row that has it ends no walk.
         terms.add(f"(job.name, job.id) {sign} (?, ?::uuid)", name, id)

@@ -36,8 +36,8 @@ class Request:
     def steps(self, project: str, job_key: str, make: Maker) -> Steps:
         """Record it; its id, or that of the run which has its key already."""
         now = yield from self._time()
-        given = job_key if is_id(job_key) else None
-        found = yield self.sql["requested_job"], (clean(project), clean(job_key), given)
+        job_id = job_key if is_id(job_key) else None
+        found = yield self.sql["requested_job"], (clean(project), clean(job_key), job_id)
         if not found:
             raise NotFound("job", job_key)
         new = make(self.cache.parse(*found[0]), now)

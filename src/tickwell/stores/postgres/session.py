@@ -78,9 +78,9 @@ def _sent(statement: str, parameters: tuple[Any, ...]) -> Sequence[Any]:
     if not literals:
         return parameters
     sent = list(parameters)
-    for place, literal in literals:
-        if isinstance(sent[place], list):
-            sent[place] = literal(sent[place])
+    for index, literal in literals:
+        if isinstance(sent[index], list):
+            sent[index] = literal(sent[index])
     return sent
 
 

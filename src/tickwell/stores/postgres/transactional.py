@@ -29,40 +29,40 @@ class PostgresTransactions(Part[Database]):
     _request: Request | None = None
 
     def add_on(self, connection: Any, project: str, job_key: str, make: Maker) -> str:
-        given = driver_of(connection)
-        if on_asyncpg.is_one(given) or (
-            on_psycopg.is_one(given) and on_psycopg.must_be_awaited(given)
+        driver = driver_of(connection)
+        if on_asyncpg.is_one(driver) or (
+            on_psycopg.is_one(driver) and on_psycopg.must_be_awaited(driver)
         ):
             raise InvalidInput(
                 "the connection has to be awaited",
                 field="connection",
                 hint="Use await scheduler.transactions.trigger_async(…)",
             )
-        if not on_psycopg.is_one(given):
-            raise _unknown(given)
+        if not on_psycopg.is_one(driver):
+            raise _unknown(driver)
         if self._request is None:
             # In a thread, since the caller's may have a loop that runs.
             with ThreadPoolExecutor(1) as thread:
                 self._request = thread.submit(asyncio.run, self._learn()).result()
-        return on_psycopg.run(given, self._request.steps(project, job_key, make))
+        return on_psycopg.run(driver, self._request.steps(project, job_key, make))
 
     async def add_on_async(self, connection: Any, project: str, job_key: str, make: Maker) -> str:
-        given = await driver_of_async(connection)
-        if on_asyncpg.is_one(given):
+        driver = await driver_of_async(connection)
+        if on_asyncpg.is_one(driver):
             run = on_asyncpg.run_async
-        elif on_psycopg.is_one(given) and on_psycopg.must_be_awaited(given):
+        elif on_psycopg.is_one(driver) and on_psycopg.must_be_awaited(driver):
             run = on_psycopg.run_async
-        elif on_psycopg.is_one(given):
+        elif on_psycopg.is_one(driver):
             raise InvalidInput(
                 "the connection cannot be awaited",
                 field="connection",
                 hint="Use scheduler.transactions.trigger(…)",
             )
         else:
-            raise _unknown(given)
+            raise _unknown(driver)
         if self._request is None:
             self._request = await self._learn()
-        return await run(given, self._request.steps(project, job_key, make))
+        return await run(driver, self._request.steps(project, job_key, make))
 
     async def _learn(self) -> Request:
         """Ask the store itself, beside its pool: that one belongs to the scheduler's loop."""

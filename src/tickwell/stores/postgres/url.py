@@ -79,8 +79,8 @@ def parse(url: str) -> Location:
         raise _invalid("this is no URL of PostgreSQL")
     if parts.netloc.count("@") > 1:  # for the driver the first ends the password
         raise _invalid(UNESCAPED)
-    given = _given(parts.query)
-    driver = {name: given.pop(name) for name in list(given) if name in DRIVER}
+    query = _query(parts.query)
+    driver = {name: query.pop(name) for name in list(query) if name in DRIVER}
     hosts = parts.netloc.rpartition("@")[2]
     _check_driver(driver, hosts)
     names = (hosts or driver.get("host", "")).split(",")
@@ -89,9 +89,9 @@ def parse(url: str) -> Location:
             raise _invalid("one of several hosts has no name")  # this machine would be asked
         # Of several the first that answers would do: a replica, and for as long as it answers.
         driver.setdefault("target_session_attrs", "primary")
-    options = _options(given)
-    if given:
-        raise _invalid(f"unknown options: {', '.join(sorted(given))}")
+    options = _options(query)
+    if query:
+        raise _invalid(f"unknown options: {', '.join(sorted(query))}")
     dsns = tuple(
         urlunsplit(("postgresql", netloc, parts.path, urlencode(one), ""))
         for netloc, one in (_secured(*each) for each in _hosts(parts.netloc, driver))
@@ -106,15 +106,15 @@ def parse(url: str) -> Location:
     return Location(dsns=dsns, name=name, user=user, database=database, files=files, **options)
 
 
-def _given(query: str) -> dict[str, str]:
-    pairs = parse_qsl(query, keep_blank_values=True)
-    given = dict(pairs)
-    if len(given) < len(pairs):
+def _query(text: str) -> dict[str, str]:
+    pairs = parse_qsl(text, keep_blank_values=True)
+    options = dict(pairs)
+    if len(options) < len(pairs):
         raise _invalid("an option is given twice")
     blank = [name for name, value in pairs if not value]
     if blank:
         raise _invalid(f"these options have no value: {', '.join(blank)}")
-    return given
+    return options
 
 
 def _check_driver(driver: dict[str, str], hosts: str) -> None:
@@ -164,20 +164,20 @@ def _secured(netloc: str, driver: dict[str, str]) -> tuple[str, dict[str, str]]:
     return netloc, driver
 
 
-def _options(given: dict[str, str]) -> dict[str, Any]:
+def _options(query: dict[str, str]) -> dict[str, Any]:
     """Our own options, taken out of what was given."""
     options: dict[str, Any] = {}
-    if "schema" in given:
-        options["schema"] = given.pop("schema")
+    if "schema" in query:
+        options["schema"] = query.pop("schema")
         if not _SCHEMA.fullmatch(options["schema"]):
             raise _invalid("a schema is named with small letters, digits and _, 63 at most")
         if options["schema"].startswith("pg_") or options["schema"] == "information_schema":
             raise _invalid("schemas of this name are PostgreSQL's own; name another")
-    if "pooler" in given:
-        options["pooler"] = given.pop("pooler")
+    if "pooler" in query:
+        options["pooler"] = query.pop("pooler")
         if options["pooler"] not in POOLERS:
             raise _invalid(f"pooler is one of {', '.join(POOLERS)}")
-    return options | take_numbers(given, _invalid)
+    return options | take_numbers(query, _invalid)
 
 
 def _invalid(reason: str) -> InvalidSetting:

@@ -86,12 +86,12 @@ class Client:
     async def call(self, name: str, *arguments: str | int | bytes) -> Any:
         """Run a script; the server learns it when it does not know it yet."""
         known = script(name)
-        given = 1, self._epoch_key, self.epoch, *arguments
+        command = 1, self._epoch_key, self.epoch, *arguments
         try:
             try:
-                return await self.run("EVALSHA", known.digest, *given)
+                return await self.run("EVALSHA", known.digest, *command)
             except NoScriptError:
-                return await self.run("EVAL", known.text, *given)
+                return await self.run("EVAL", known.text, *command)
         except DRIVER as error:
             raise self.translate(error) from error
 

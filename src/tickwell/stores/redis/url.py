@@ -48,11 +48,11 @@ def parse(url: str, field: str = "store") -> Location:
     database = unquote(parts.path).strip("/") or "0"
     if not database.isdecimal():
         raise _invalid(f"{database!r} is no database: they have numbers", field)
-    given = dict(parse_qsl(parts.query, keep_blank_values=True))
-    driver = {name: given.pop(name) for name in list(given) if name in DRIVER}
-    options = _options(given, field)
-    if given:
-        raise _invalid(f"unknown options: {', '.join(sorted(given))}", field)
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    driver = {name: query.pop(name) for name in list(query) if name in DRIVER}
+    options = _options(query, field)
+    if query:
+        raise _invalid(f"unknown options: {', '.join(sorted(query))}", field)
     dsn = urlunsplit((parts.scheme, parts.netloc, f"/{database}", urlencode(driver), ""))
     name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/{database}"
     if "prefix" in options:
@@ -60,16 +60,16 @@ def parse(url: str, field: str = "store") -> Location:
     return Location(dsn=dsn, name=name, **options)
 
 
-def _options(given: dict[str, str], field: str) -> dict[str, Any]:
+def _options(query: dict[str, str], field: str) -> dict[str, Any]:
     """Tickwell's own options, removed from the others."""
     options: dict[str, Any] = {}
-    if "prefix" in given:
-        options["prefix"] = given.pop("prefix")
+    if "prefix" in query:
+        options["prefix"] = query.pop("prefix")
         if not _PREFIX.fullmatch(options["prefix"]):
             raise _invalid("a prefix has 1 to 64 letters, digits and . : _ -", field)
     for name, kind in (("pool", int), ("connect_timeout", float), ("timeout", float)):
-        if name in given:
-            options[name] = _number(name, given.pop(name), kind, field)
+        if name in query:
+            options[name] = _number(name, query.pop(name), kind, field)
     return options
 
 

@@ -75,10 +75,10 @@ def walk_jobs(terms: Where, where: JobFilter) -> None:
         terms.add("job.auto_remove = TRUE")
 
 
-def place_of(where: JobFilter, cursor: str) -> list[str]:
+def position_of(where: JobFilter, cursor: str) -> list[str]:
     """Where a list of jobs goes on: project, name and id; by time, the instant and the id."""
-    *place, id = [*cursor.split("\0"), "", ""][: 3 if where.fires_before is None else 2]
-    return [*place, id if is_id(id) else FIRST_ID]
+    *position, id = [*cursor.split("\0"), "", ""][: 3 if where.fires_before is None else 2]
+    return [*position, id if is_id(id) else FIRST_ID]
 
 
 def executions(terms: Where, where: ExecutionFilter, cursor: str | None, edge: str | None) -> None:

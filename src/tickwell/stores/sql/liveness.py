@@ -49,8 +49,8 @@ class SqlLiveness(Part[D]):
     async def record_starts(self, starts: Sequence[Start]) -> list[str]:
         # By id, so that two who write the same rows wait for each other instead of deadlocking.
         rows = sorted((one.id, one.attempt, one.started_at) for one in starts)
-        given = [(started_at, id, attempt) for id, attempt, started_at in rows]
-        found = await self.database.write_one(lambda session: session.many("record_starts", given))
+        keys = [(started_at, id, attempt) for id, attempt, started_at in rows]
+        found = await self.database.write_one(lambda session: session.many("record_starts", keys))
         rated = {id: (job, gate) for id, job, gate in found if is_rate(gate)}
         if rated:
             some = [one for one in starts if one.id in rated]

@@ -30,8 +30,8 @@ class SqlRecords(Part[D]):
             for one in records
             for head in [(clean(one.kind), clean(one.project), clean(one.key))]
         }
-        given = [row for _, row in sorted(rows.items())]
-        await self.database.write_one(lambda session: session.many("put_records", given, now))
+        ordered = [row for _, row in sorted(rows.items())]
+        await self.database.write_one(lambda session: session.many("put_records", ordered, now))
 
     async def get_record(self, kind: str, project: str, key: str, now: int) -> Record | None:
         head = clean(kind), clean(project), clean(key)

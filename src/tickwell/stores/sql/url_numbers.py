@@ -15,12 +15,12 @@ _MOST = 999_999
 
 
 def take_numbers(
-    given: dict[str, str], invalid: Callable[[str], Exception]
+    query: dict[str, str], invalid: Callable[[str], Exception]
 ) -> dict[str, int | float]:
     """Take them out of what was given; what is no number within its bounds is refused."""
     found = {}
-    for name in [name for name in _KINDS if name in given]:
-        text = given.pop(name)
+    for name in [name for name in _KINDS if name in query]:
+        text = query.pop(name)
         kind, least = _KINDS[name]
         try:
             number = kind(text)

@@ -51,8 +51,8 @@ class Session:
 
     def execute(self, name: str, *parameters: Any) -> sqlite3.Cursor:
         """Run one statement; a list is given to it as JSON."""
-        given = [document_to_text(one) if type(one) is list else one for one in parameters]
-        return self.connection.execute(SQL[name], _bound(SQL[name], given))
+        bound = [document_to_text(one) if type(one) is list else one for one in parameters]
+        return self.connection.execute(SQL[name], _bound(SQL[name], bound))
 
     def execute_many(self, name: str, rows: Sequence[Sequence[Any]]) -> int:
         """Run a statement for each row of parameters; how many rows were changed."""

@@ -34,18 +34,18 @@ class SqliteTransactions:
         self._wall = wall
 
     def add_on(self, connection: Any, project: str, job_key: str, make: Maker) -> str:
-        given = driver_of(connection)
-        if not isinstance(given, sqlite3.Connection):
+        driver = driver_of(connection)
+        if not isinstance(driver, sqlite3.Connection):
             raise InvalidInput(
-                f"{type(given).__module__}.{type(given).__name__} is no connection of sqlite3",
+                f"{type(driver).__module__}.{type(driver).__name__} is no connection of sqlite3",
                 field="connection",
                 hint="Pass one of sqlite3, or of SQLAlchemy on it",
             )
-        with _plainly(given):
-            _check_path(given, self._path)
-            with _within(given):
-                _take_lock(given, self._path)
-                return drive(self._add(Session(given), project, job_key, make))
+        with _plainly(driver):
+            _check_path(driver, self._path)
+            with _within(driver):
+                _take_lock(driver, self._path)
+                return drive(self._add(Session(driver), project, job_key, make))
 
     async def add_on_async(self, connection: Any, project: str, job_key: str, make: Maker) -> str:
         return self.add_on(connection, project, job_key, make)

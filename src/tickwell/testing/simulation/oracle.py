@@ -92,8 +92,8 @@ class Oracle:
         for _, last in ranges:
             lasts.append(max(last, lasts[-1] if lasts else last))
         for fire in job.trigger.between(since, until):
-            place = bisect_right(firsts, fire)
-            is_passed = place and fire <= lasts[place - 1]
+            index = bisect_right(firsts, fire)
+            is_passed = index and fire <= lasts[index - 1]
             if not is_passed and execution_id(job.id, fire) not in self.rows.seen:
                 raise self.world.fail(f"{job.id}: the fire at {fire} was lost; ends {until}")
 

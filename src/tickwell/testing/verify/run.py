@@ -34,7 +34,7 @@ async def verify(orders: Orders, tell: Tell) -> Verdict:
     try:
         promises = await _promises(orders, scratch)
         tell(f"{promises}.")
-        verdict = Verdict(place=scratch.name, promises=promises)
+        verdict = Verdict(scratch=scratch.name, promises=promises)
         with tempfile.TemporaryDirectory(prefix="tickwell-verify-") as folder:
             verification = Verification(orders, tag, scratch, promises, Path(folder), tell)
             for suite in orders.suites:

@@ -39,7 +39,7 @@ class Verdict:
     """All findings of a verification."""
 
     #: The scratch store.
-    place: str
+    scratch: str
     promises: Promises
     findings: list[Finding] = field(default_factory=list)
     seconds: float = 0.0

@@ -80,10 +80,10 @@ async def revive(
     )
     if not begun.matched:
         return redirect_with_toast(request, NONE_LEFT, "/dead")
-    said = (
+    message = (
         f"{'Reviving' if other is KEEP else 'Repeating'} {begun.matched:,} at {rate:g} per second"
     )
-    return redirect_with_toast(request, said, f"/dead?revival={begun.id}")
+    return redirect_with_toast(request, message, f"/dead?revival={begun.id}")
 
 
 @router.post("/dead/purge")
@@ -98,8 +98,8 @@ async def purge(
     """Forget a group, or all that match, for good."""
     where = _matching(signature, q, job)
     purged, more = await visitor.operations.dead_letters.purge(visitor.actor, where)
-    said = f"{purged:,} purged" + ("; more remain, purge again" if more else "")
-    return redirect_with_toast(request, said if purged else NONE_LEFT, "/dead")
+    message = f"{purged:,} purged" + ("; more remain, purge again" if more else "")
+    return redirect_with_toast(request, message if purged else NONE_LEFT, "/dead")
 
 
 def _matching(signature: str, q: str, job: str) -> DeadFilter:

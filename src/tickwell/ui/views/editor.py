@@ -93,8 +93,8 @@ async def save(request: Request, visitor: Visitor = visit(Permission.EDIT)) -> R
     except (InvalidInput, Conflict, LimitReached) as error:
         draft.errors[getattr(error, "field", "") or "name"] = str(error)
         return await _editor(request, visitor, draft, entry, status=422, complete=True)
-    said = f"Saved {found.job.name}"
-    return redirect_with_toast(request, said, f"/jobs/{found.job.id}")
+    message = f"Saved {found.job.name}"
+    return redirect_with_toast(request, message, f"/jobs/{found.job.id}")
 
 
 @router.post("/jobs/try")
@@ -119,14 +119,14 @@ async def try_out(request: Request, visitor: Visitor = visit(Permission.EDIT)) -
 
 async def _typed(request: Request, visitor: Visitor) -> tuple[Draft, Entry | None]:
     form = await request.form()
-    given = {name: str(value) for name, value in form.items()}
-    id = given.get("id", "")
+    typed = {name: str(value) for name, value in form.items()}
+    id = typed.get("id", "")
     entry = await visitor.operations.jobs.get(visitor.actor, id) if id else None
-    draft = from_text(given.get("document", ""))
+    draft = from_text(typed.get("document", ""))
     if draft.errors:
-        draft.typed = given  # the form cannot follow, and neither side is lost
-    elif given.get("side") != "document":
-        draft = from_fields(draft, given)
+        draft.typed = typed  # the form cannot follow, and neither side is lost
+    elif typed.get("side") != "document":
+        draft = from_fields(draft, typed)
     return draft, entry
 
 
@@ -182,11 +182,11 @@ async def _shown(visitor: Visitor, draft: Draft, entry: Entry | None, *, complet
     return Shown(draft=draft, preview=found, changes=changes)
 
 
-def _version(given: str) -> int:
+def _version(typed: str) -> int:
     """The version that the page was made of."""
-    if not given.isdecimal() or len(given) > 9:
+    if not typed.isdecimal() or len(typed) > 9:
         raise InvalidInput("is not a job version", field="version", hint="Reload the page")
-    return int(given)
+    return int(typed)
 
 
 async def _abilities(visitor: Visitor) -> set[str]:

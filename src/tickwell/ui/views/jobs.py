@@ -93,13 +93,13 @@ async def bulk(
     """Pause, resume, trigger or delete the chosen jobs, or all that match the view."""
     found = await _act(visitor, action, _chosen(ids or [], matching))
     verb = {"pause": "paused", "resume": "resumed", "trigger": "triggered", "delete": "deleted"}
-    said = f"{found.changed:,} of {len(found.matched):,} jobs {verb[action]}"
+    message = f"{found.changed:,} of {len(found.matched):,} jobs {verb[action]}"
     if found.refused:
-        said += f"; {next(iter(found.refused.values()))}"
+        message += f"; {next(iter(found.refused.values()))}"
     undo = None
     if action in {"pause", "resume"}:
         undo = await visitor.operations.undo.keep(visitor.actor, found)
-    return redirect_with_toast(request, said, undo=undo)
+    return redirect_with_toast(request, message, undo=undo)
 
 
 @router.post("/jobs/undo")

@@ -81,10 +81,10 @@ async def backfill(
     found = await visitor.operations.executions.backfill(
         visitor.actor, id, first, last, force=force
     )
-    said = f"{len(found.ids):,} slots are running, {found.left_alone:,} had already run"
+    message = f"{len(found.ids):,} slots are running, {found.left_alone:,} had already run"
     if found.next is not None:
-        said += f"; more slots follow from {when(found.next, visitor.zone)}"
-    return redirect_with_toast(request, said)
+        message += f"; more slots follow from {when(found.next, visitor.zone)}"
+    return redirect_with_toast(request, message)
 
 
 def _begin(job: Job) -> int:

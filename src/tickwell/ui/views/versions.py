@@ -69,8 +69,8 @@ async def restore(
     if old is None:
         raise NotFound("version", str(version))
     changed = await operations.jobs.replace(actor, id, old, expected, exactly=True)
-    said = f"Restored version {version} as version {changed.entry.job.version}"
-    return redirect_with_toast(request, said, f"/jobs/{changed.entry.job.id}")
+    message = f"Restored version {version} as version {changed.entry.job.version}"
+    return redirect_with_toast(request, message, f"/jobs/{changed.entry.job.id}")
 
 
 def _steps(found: Sequence[Job]) -> list[Step]:

@@ -82,11 +82,11 @@ class Connector(aiohttp.TCPConnector):
         # In the pool a single byte is too much: it would answer the next webhook before it is sent.
         protocol.received = MOST_RECEIVED
         super()._release(key, protocol, should_close=should_close)
-        kept = self._conns.get(key)
-        if kept and kept[-1][0] is protocol:
+        idle = self._conns.get(key)
+        if idle and idle[-1][0] is protocol:
             # Used last, used first. aiohttp takes the one that has rested longest: as many as a
             # burst needed then stay open for as long as a few webhooks a second go by turns.
-            kept.rotate(1)
+            idle.rotate(1)
 
     async def _wrap_create_connection(
         self, *args: Any, addr_infos: list[Any], req: Any, **options: Any

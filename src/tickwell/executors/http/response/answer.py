@@ -38,10 +38,10 @@ class Answer:
         raw = self.body[: 4 * limit + 4]  # no character takes more bytes
         # In ASCII all charsets agree, and most answers are in it.
         charset = "ascii" if raw.isascii() else _charset(self.headers.get("Content-Type", ""))
-        kept = raw.decode(charset, "replace")[:limit]
+        text = raw.decode(charset, "replace")[:limit]
         if not self.complete:
-            kept = kept.removesuffix(REPLACED)  # the first half of a character
-        return without_controls(kept)
+            text = text.removesuffix(REPLACED)  # the first half of a character
+        return without_controls(text)
 
 
 def without_controls(text: str) -> str:

@@ -93,12 +93,12 @@ async def make_redactor(values: Collection[str]) -> Redactor:
 
 
 async def off_loop(
-    looks: int, do: Callable[Params, Result], *given: Params.args, **named: Params.kwargs
+    looks: int, do: Callable[Params, Result], *arguments: Params.args, **named: Params.kwargs
 ) -> Result:
     """Call it, in a thread where it takes that many looks."""
     if looks > FEW_LOOKS:
-        return await asyncio.to_thread(do, *given, **named)
-    return do(*given, **named)
+        return await asyncio.to_thread(do, *arguments, **named)
+    return do(*arguments, **named)
 
 
 #: Characters of a secret. Redacting a shorter one would redact half of a response.

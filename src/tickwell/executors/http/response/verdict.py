@@ -27,10 +27,10 @@ def judge(
     answer: Answer, target: Http, now: Callable[[], int], redact: Callable[[str], str]
 ) -> Outcome:
     """The outcome of an attempt that was answered."""
-    kept = redact(answer.text(target.keep))
+    body = redact(answer.text(target.keep))
     result: dict[str, Any] = {
         "status": answer.status,
-        "body": kept,
+        "body": body,
         "bytes": len(answer.body),
     }
     if not answer.complete:
@@ -40,7 +40,7 @@ def judge(
     is_final = answer.headers.get(RETRY, "").strip().lower() == "no"
     return Outcome(
         kind=OutcomeKind.FAILED,
-        error=_words(answer, kept, redact),
+        error=_words(answer, body, redact),
         result=result,
         retry=not is_final and is_worth_another(answer.status, target),
         why_final=REFUSED if is_final else "",
@@ -77,12 +77,12 @@ def retry_after(answer: Answer, now: int) -> int | None:
     return min(max(moment - now, 0), _LONGEST)
 
 
-def _words(answer: Answer, kept: str, redact: Callable[[str], str]) -> str:
+def _words(answer: Answer, body: str, redact: Callable[[str], str]) -> str:
     phrase = _PHRASES.get(answer.status, "no status of HTTP")
     text = f"HTTP {answer.status} {phrase}"
     if 300 <= answer.status <= 399:
         where = redact(answer.headers.get("Location", ""))[:QUOTED]
         text += f": redirects are not followed (to {where!r})" if where else ""
-    elif kept:
-        text += f": {kept[:QUOTED]}"
+    elif body:
+        text += f": {body[:QUOTED]}"
     return text

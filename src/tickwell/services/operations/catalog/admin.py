@@ -157,8 +157,8 @@ async def create_user(call: Call, body: records.UserToMake) -> Document:
 )
 async def change_user(call: Call, name: str, body: records.UserChange) -> Document:
     """Grant or revoke platform admin, disable or enable login; the user's sessions end."""
-    given = {"platform": body.platform, "disabled": body.disabled}
-    changes = {key: value for key, value in given.items() if value is not None}
+    flags = {"platform": body.platform, "disabled": body.disabled}
+    changes = {key: value for key, value in flags.items() if value is not None}
     if not changes:
         raise InvalidInput("nothing to change", hint="Set platform or disabled")
     return public(await call.admin.users.change(call.actor, name, **changes))
@@ -288,8 +288,8 @@ async def set_retention(call: Call) -> Document:
         wanted = retention_from_document(_object(call.document))
     except InvalidInput as error:  # as a part of a job, which is where it usually is
         raise error.placed(_without_retention) from None
-    kept = await call.admin.retentions.set(call.actor, wanted)
-    return retention_to_document(kept, whole=True)
+    retention = await call.admin.retentions.set(call.actor, wanted)
+    return retention_to_document(retention, whole=True)
 
 
 @SECRETS.get("/secrets", Permission.ADMINISTER, records.Secrets, administers=True)

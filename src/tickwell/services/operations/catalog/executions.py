@@ -163,14 +163,14 @@ async def get_revival(call: Call, id: str) -> Document:
     return _revival(await call.use.dead_letters.revival(call.actor, id))
 
 
-def _dead_filter(given: service_records.DeadFilter) -> DeadFilter:
+def _dead_filter(query: service_records.DeadFilter) -> DeadFilter:
     return DeadFilter(
-        job_id=given.job,
-        queue=given.queue,
-        since=given.since,
-        until=given.until,
-        signature=given.signature,
-        search=given.search,
+        job_id=query.job,
+        queue=query.queue,
+        since=query.since,
+        until=query.until,
+        signature=query.signature,
+        search=query.search,
     )
 
 

@@ -57,10 +57,10 @@ EXAMPLE = {
 )
 async def create_job(call: Call) -> Answer:
     """Add a job. If its `dedupe_key` exists, nothing is added and that job is answered with 200."""
-    given, stated = _read(call.document, flat=call.flat)
+    job, stated = _read(call.document, flat=call.flat)
     with named_as_sent(call.document, flat=call.flat):
         added = await call.use.jobs.create(
-            call.actor, given, state=initial_state(stated), again=call.sent_again, fresh=True
+            call.actor, job, state=initial_state(stated), again=call.sent_again, fresh=True
         )
     answer = await _job_answer(call, added.entry)
     if not added.new:
@@ -84,9 +84,9 @@ async def create_job(call: Call) -> Answer:
 async def create_jobs(call: Call) -> Answer:
     """Add up to 1,000 jobs, all or none; the mistakes of every job are reported."""
     documents = _batch(call.document)
-    given, states = await definitions(documents, flat=call.flat)
+    jobs, states = await definitions(documents, flat=call.flat)
     added = await call.use.jobs.create_many(
-        call.actor, given, states=states, again=call.sent_again, fresh=True
+        call.actor, jobs, states=states, again=call.sent_again, fresh=True
     )
     entries = [each.entry for each in added]
     warnings = await _warnings(call, entries)
@@ -127,9 +127,9 @@ async def replace_job(call: Call, key: str) -> Answer:
 
     A `state` that differs from the job's is refused: pause or resume the job instead.
     """
-    given, stated = definition(call.document, flat=call.flat, sent_back=True)
+    job, stated = definition(call.document, flat=call.flat, sent_back=True)
     with named_as_sent(call.document, flat=call.flat):
-        changed = await call.use.jobs.replace(call.actor, key, given, call.version, stated=stated)
+        changed = await call.use.jobs.replace(call.actor, key, job, call.version, stated=stated)
     return _changed(call, changed, await _warnings(call, [changed.entry]))
 
 
@@ -146,9 +146,9 @@ async def replace_job(call: Call, key: str) -> Answer:
 )
 async def patch_job(call: Call, key: str) -> Answer:
     """Change fields of a job by a JSON merge patch; null restores a field's default."""
-    given, stated = patch_of(call.document, flat=call.flat)
+    patch, stated = patch_of(call.document, flat=call.flat)
     with named_as_sent(call.document, flat=call.flat):
-        changed = await call.use.jobs.patch(call.actor, key, given, call.version, stated=stated)
+        changed = await call.use.jobs.patch(call.actor, key, patch, call.version, stated=stated)
     return _changed(call, changed, await _warnings(call, [changed.entry]))
 
 
@@ -267,9 +267,9 @@ async def job_history(call: Call, key: str, query: service_records.HistoryQuery)
     return {"items": items, "next_cursor": call.seal_cursor(page.cursor, *scope)}
 
 
-def job_filter(given: Any, states: Sequence[str]) -> JobFilter:
+def job_filter(query: Any, states: Sequence[str]) -> JobFilter:
     """The filter of a query, or of a bulk operation."""
-    fields = {name: getattr(given, name) for name in ("queue", "tag", "app", "search")}
+    fields = {name: getattr(query, name) for name in ("queue", "tag", "app", "search")}
     if not states:
         return JobFilter(**fields)
     return JobFilter(**fields, states=frozenset(map(JobState, states)))

@@ -75,11 +75,11 @@ class Adding:
         known = {(job, key): id for job, key, id in rows}
         answers, fresh = [], []
         for one in new:
-            place = one.job.id, clean(one.key)
-            if one.key is None or place not in known:
+            key = one.job.id, clean(one.key)
+            if one.key is None or key not in known:
                 fresh.append(one)
             if one.key is not None:
-                answers.append(known.setdefault(place, one.id))
+                answers.append(known.setdefault(key, one.id))
             else:
                 answers.append(one.id)
         return answers, fresh

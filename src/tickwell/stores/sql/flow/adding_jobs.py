@@ -47,13 +47,13 @@ class Namespace:
 
 
 async def add_jobs(
-    session: Session, given: Sequence[Entry], documents: list[str]
+    session: Session, entries: Sequence[Entry], documents: list[str]
 ) -> dict[str, Any]:
     """Insert the jobs that are new; for the others, by the id given, what is there already."""
-    namespace = await _namespace(session, [entry.job for entry in given])
+    namespace = await _namespace(session, [entry.job for entry in entries])
     jobs, cursors = [], []
     answers: dict[str, str] = {}
-    for entry, document in zip(given, documents, strict=True):
+    for entry, document in zip(entries, documents, strict=True):
         job = entry.job
         known = namespace.known(job)
         if known is not None:

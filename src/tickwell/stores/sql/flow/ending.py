@@ -46,10 +46,10 @@ class Endings:
 
     async def _release(self, row: RunningRow, report: Report, now: int) -> None:
         """Give its permit of its key's gate back, if it has one."""
-        if row.place is not None:
+        if row.held_gate is not None:
             maybe = report.ended_at if report.may_have_started else None
-            at = permit_back_at(row.place, report.claim.run_at, report.started_at, maybe)
-            await self.flow.gates.release_key(row.place, at, now)
+            at = permit_back_at(row.held_gate, report.claim.run_at, report.started_at, maybe)
+            await self.flow.gates.release_key(row.held_gate, at, now)
 
     async def _end(self, row: RunningRow, report: Report, state: int, reason: str | None) -> None:
         job = await self.flow.job(row.job)

@@ -141,28 +141,28 @@ class Finishing:
         answered = await self._answered(reports)
         doubtful = []
         async for piece in in_pieces([*enumerate(reports)]):
-            for place, report in piece:
+            for index, report in piece:
                 row = running.get(report.claim.id)
                 if row is not None and row.attempt == report.claim.attempt:
                     del running[report.claim.id]
                     is_answered = report.awaits and report.claim.id in answered
-                    self._sort(place, row, report.answered() if is_answered else report)
+                    self._sort(index, row, report.answered() if is_answered else report)
                 else:
-                    doubtful.append(place)
-        places = self._places_given_back()
+                    doubtful.append(index)
+        permits = self._permits_given_back()
         await self._write()
-        await self._lock_gates(places.values())
+        await self._lock_gates(permits.values())
         if self.single:
             await self._one_by_one()
         else:
-            await self._together(places)
+            await self._together(permits)
         await self.flow.close()
-        applied = await self._applied_before([(place, reports[place]) for place in doubtful])
-        refused = {place for place in doubtful if place not in applied}
+        applied = await self._applied_before([(index, reports[index]) for index in doubtful])
+        refused = {index for index in doubtful if index not in applied}
         return Finished(
-            refused=[reports[place] for place in sorted(refused)],
+            refused=[reports[index] for index in sorted(refused)],
             failures=await self._failures(
-                report for place, report in enumerate(reports) if place not in refused
+                report for index, report in enumerate(reports) if index not in refused
             ),
         )
 
@@ -175,7 +175,7 @@ class Finishing:
         asked = {report.claim.id for report in reports if report.state is State.WAITING}
         asked |= {row.id for row in running.values() if row.called_off}
         if asked:
-            asked |= {row.id for row in running.values() if row.place is not None}
+            asked |= {row.id for row in running.values() if row.held_gate is not None}
         rows = await self.session.rows("running_details", list(asked)) if asked else []
         return {row[0]: RunningRow(*row) for row in rows}
 
@@ -184,7 +184,7 @@ class Finishing:
         asked = [(report.claim.id, name) for report in reports for name in report.awaits]
         return {id for (id,) in await self.session.many("final_steps", asked)}
 
-    def _sort(self, place: int, row: RunningRow, report: Report) -> None:
+    def _sort(self, index: int, row: RunningRow, report: Report) -> None:
         """Put a report where it is written with others, or among those after them."""
         state, head = STATE_CODE[report.state], self.flow.locks.heads[row.job]
         if head.version != report.claim.job.version:
@@ -192,26 +192,27 @@ class Finishing:
         if counts_failures(report):
             before = self.failures.get(row.job, head.failures)
             self.failures[row.job] = failures_after(report, before)
-        if row.called_off or is_rate(row.place) or (row.place is not None and state == WAITING):
-            self.single.append((place, row, report))
-        elif row.place is not None:
-            self.keyed.append((place, row, report))
+        waits = row.held_gate is not None and state == WAITING
+        if row.called_off or is_rate(row.held_gate) or waits:
+            self.single.append((index, row, report))
+        elif row.held_gate is not None:
+            self.keyed.append((index, row, report))
         elif state != WAITING:
-            self._end(place, row, report)
+            self._end(index, row, report)
         elif (
             head.version == row.job_version and not row.cancel and head.state in {ACTIVE, FINISHED}
         ):
             self.retries.append((row, report))
         else:
-            self.single.append((place, row, report))
+            self.single.append((index, row, report))
 
-    def _end(self, place: int, row: RunningRow, report: Report) -> None:
+    def _end(self, index: int, row: RunningRow, report: Report) -> None:
         self.ends.append((row, report))
         if row.holds_job:
-            self.freed[row.job] = place
-            self.freed_at[place] = report.ended_at
+            self.freed[row.job] = index
+            self.freed_at[index] = report.ended_at
 
-    def _places_given_back(self) -> dict[int, str]:
+    def _permits_given_back(self) -> dict[int, str]:
         """The concurrency gates in which places come free, by the place of the report.
 
         Before such a gate order matters: with a single step among the reports, all that pass one
@@ -220,9 +221,9 @@ class Finishing:
         if self.single:
             self.single += self.keyed
             return {}
-        for place, row, report in self.keyed:
-            self._end(place, row, report)
-        return {place: row.place for place, row, _ in self.keyed if row.place is not None}
+        for index, row, report in self.keyed:
+            self._end(index, row, report)
+        return {index: row.held_gate for index, row, _ in self.keyed if row.held_gate is not None}
 
     async def _lock_gates(self, given_back: Iterable[str]) -> None:
         """All gates that the steps after may pass, since gates are locked in one order."""
@@ -231,7 +232,7 @@ class Finishing:
             jobs = list({row.job for _, row, _ in self.single})
             gates.update(gate for (gate,) in await self.session.rows("gates_behind", jobs))
             for _, row, _ in self.single:
-                gates |= {row.place, row.gate} - {None}
+                gates |= {row.held_gate, row.gate} - {None}
         await self.flow.locks.gates(gates)
 
     async def _write(self) -> None:
@@ -287,13 +288,13 @@ class Finishing:
         await self.session.many("insert_again", again)
 
     async def _one_by_one(self) -> None:
-        steps = {place: (row, report) for place, row, report in self.single}
+        steps = {index: (row, report) for index, row, report in self.single}
         self.stirred = self.stirred or bool(steps)
-        for place in sorted(steps.keys() | self.passed.keys()):
-            if place in self.passed:
-                await self.endings.pass_on(self.passed[place].id, self.freed_at[place])
+        for index in sorted(steps.keys() | self.passed.keys()):
+            if index in self.passed:
+                await self.endings.pass_on(self.passed[index].id, self.freed_at[index])
             else:
-                await self.endings.apply(*steps[place])
+                await self.endings.apply(*steps[index])
 
     async def _together(self, given_back: dict[int, str]) -> None:
         """Places in concurrency gates, given back and passed on in the order of the reports."""
@@ -302,15 +303,15 @@ class Finishing:
         self.stirred = True
         keys = KeyGates(self.flow.gates)
         await keys.open(Counter(given_back.values()))
-        for place in sorted(given_back.keys() | self.passed.keys()):
-            if place in given_back:
-                keys.give_back(given_back[place])
-            if place in self.passed and not is_rate(self.passed[place].gate):
-                keys.stand(self.passed[place])
+        for index in sorted(given_back.keys() | self.passed.keys()):
+            if index in given_back:
+                keys.give_back(given_back[index])
+            if index in self.passed and not is_rate(self.passed[index].gate):
+                keys.stand(self.passed[index])
         await keys.close()
-        for place, waiter in sorted(self.passed.items()):
+        for index, waiter in sorted(self.passed.items()):
             if is_rate(waiter.gate):
-                await self.endings.pass_on(waiter.id, self.freed_at[place])
+                await self.endings.pass_on(waiter.id, self.freed_at[index])
 
     async def _failures(self, reports: Iterable[Report]) -> dict[str, int]:
         jobs = {r.claim.job.id for r in reports if r.claim.job.pause_after is not None}
@@ -319,7 +320,7 @@ class Finishing:
     async def _applied_before(self, doubtful: list[tuple[int, Report]]) -> set[int]:
         """Reports whose reply was lost: their attempts are on record, ended then."""
         asked = [
-            (place, r.claim.id, r.claim.attempt, r.ended_at, OUTCOME_CODE[r.outcome])
-            for place, r in doubtful
+            (index, r.claim.id, r.claim.attempt, r.ended_at, OUTCOME_CODE[r.outcome])
+            for index, r in doubtful
         ]
-        return {place for (place,) in await self.session.many("was_applied", asked)}
+        return {index for (index,) in await self.session.many("was_applied", asked)}

@@ -99,9 +99,9 @@ class Firing:
             planned += self._plan(piece, jobs, plan)
         return planned, more or any(one.plan.more for one in planned)
 
-    async def record(self, given: Sequence[Planned], *, more: bool, careful: bool) -> Fired:
+    async def record(self, plans: Sequence[Planned], *, more: bool, careful: bool) -> Fired:
         """Write plans whose cursors are as they were read, and stay so."""
-        planned = [(one, one.batch()) for one in given]
+        planned = [(one, one.batch()) for one in plans]
         await self.recorder.quickly([batch for _, batch in planned], careful=careful)
         planned, left = self._first_slow(planned)
         moved = list[tuple[Any, ...]]()

@@ -41,15 +41,15 @@ class PendingExecutions:
         if pending in {Pending.KEEP, Pending.RELEASE}:
             return 0, 0
         withdrawn: list[str] = []
-        kept: list[str] = []
+        remaining: list[str] = []
         for id, *facts in await self.session.rows("pending_of_job", self.job.id):
-            (withdrawn if is_taken_back(facts, made, now) else kept).append(id)
+            (withdrawn if is_taken_back(facts, made, now) else remaining).append(id)
         if withdrawn:
             # None of them may inherit the permit of another that ends in this same step.
             await self.session.run("take_out", withdrawn)
         # Loaded one by one: each may have got the permit of the one before.
         gates = set()
-        for id in kept:
+        for id in remaining:
             row = await self.flow.gates.load(id)
             if row is not None:
                 gates.add(row.gate)

@@ -115,8 +115,8 @@ class RunningRow(NamedTuple):
     attempt: int
     worker: str
     holds_job: bool
-    #: The concurrency gate in which it has a place.
-    place: str | None
+    #: The concurrency gate of which it holds a permit.
+    held_gate: str | None
     cancel: bool
     called_off: bool
     run_at: int = 0

@@ -74,9 +74,9 @@ class Answers(Topic):
             *(self._answer(other, claim.id, T0 + n, f"two {n}") for n in range(4)),
         )
         assert sorted(answers) == [False] * 7 + [True]
-        place = answers.index(True)
+        index = answers.index(True)
         [step] = await scene.store.list_steps("default", claim.id)
-        assert step.value == f"{('one', 'two')[place // 4]} {place % 4}"
+        assert step.value == f"{('one', 'two')[index // 4]} {index % 4}"
 
     async def test_what_was_not_asked_is_not_answered(self, scene: Scene) -> None:
         job = await scene.job(trigger=OnDemand())

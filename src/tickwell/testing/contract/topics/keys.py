@@ -22,12 +22,12 @@ class Keys(Topic):
     """Concurrency limits."""
 
     async def _job(self, scene: Scene, limit: int = 1, key: str = "k", **fields: Any) -> Job:
-        given: dict[str, Any] = {
+        definition: dict[str, Any] = {
             "trigger": OnDemand(),
             "concurrency": Concurrency(key, limit),
             **fields,
         }
-        return await scene.job(**given)
+        return await scene.job(**definition)
 
     async def test_the_limit_holds_among_jobs(self, scene: Scene) -> None:
         jobs = [await self._job(scene, limit=2) for _ in range(3)]
@@ -189,8 +189,8 @@ class Keys(Topic):
     ) -> None:
         job = await self._job(scene, key="k-{{payload.n}}", payload={"n": 1})
         own = [a_request(job, T0 + n) for n in range(2)]
-        given = [a_request(job, T0 + n, payload={"n": 2}) for n in range(2)]
-        await scene.run(*own, *given, now=T0 + 2)
+        definition = [a_request(job, T0 + n, payload={"n": 2}) for n in range(2)]
+        await scene.run(*own, *definition, now=T0 + 2)
         assert (await scene.store.stats())[State.BLOCKED] == 2
         wider = replace(job, concurrency=Concurrency("k-{{payload.n}}", 2))
         await scene.change(job, edit(wider), T0 + 2)

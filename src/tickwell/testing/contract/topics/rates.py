@@ -21,8 +21,8 @@ from tickwell.testing.contract.topic import Topic
 
 
 async def _job(scene: Scene, rate: str = "1/1m", key: str | None = "k", **fields: Any) -> Job:
-    given: dict[str, Any] = {"trigger": OnDemand(), "rate": rate, "rate_key": key, **fields}
-    return await scene.job(**given)
+    definition: dict[str, Any] = {"trigger": OnDemand(), "rate": rate, "rate_key": key, **fields}
+    return await scene.job(**definition)
 
 
 async def _runs(scene: Scene, job: Job, count: int) -> list[str]:
@@ -311,13 +311,13 @@ class Rates(Topic):
                 *(sides[n % 2].claim(now, f"w{n}", limit=2) for n in range(4))
             )
             claims = [claim for batch in batches for claim in batch]
-            given = [now + 300 * n for n, _ in enumerate(claims)]
-            starts += given
-            now = max([now, *given])
+            definition = [now + 300 * n for n, _ in enumerate(claims)]
+            starts += definition
+            now = max([now, *definition])
             await asyncio.gather(
                 *(
                     _end(sides[n % 2], claim, at, now)
-                    for n, (claim, at) in enumerate(zip(claims, given, strict=True))
+                    for n, (claim, at) in enumerate(zip(claims, definition, strict=True))
                 )
             )
             wakeup = await scene.store.next_wakeup(now)

@@ -13,8 +13,8 @@ from tickwell.testing.contract.topic import Topic
 
 
 def _note(key: str = "k", document: Any = None, **fields: Any) -> Record:
-    given = {"kind": "note", "project": "default", **fields}
-    return Record(key=key, document={"n": 1} if document is None else document, **given)
+    identity = {"kind": "note", "project": "default", **fields}
+    return Record(key=key, document={"n": 1} if document is None else document, **identity)
 
 
 class Records(Topic):

@@ -66,8 +66,8 @@ class MongoScratch(DocumentScratch):
 def _with_database(url: str, name: str) -> str:
     """The URL with another database; the user is still authenticated in the old one."""
     parts = split_store_url(url)
-    given = {key.lower() for key, _ in parse_qsl(parts.query, keep_blank_values=True)}
+    names = {key.lower() for key, _ in parse_qsl(parts.query, keep_blank_values=True)}
     moved = urlunsplit(parts._replace(path=f"/{name}"))
-    if "@" not in parts.netloc or "authsource" in given or "authmechanism" in given:
+    if "@" not in parts.netloc or "authsource" in names or "authmechanism" in names:
         return moved
     return with_option(moved, "authSource", parts.path.strip("/") or "admin")

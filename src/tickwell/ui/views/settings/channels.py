@@ -53,16 +53,16 @@ async def create(
     visitor: Visitor = visit(Permission.ADMINISTER),
 ) -> HTMLResponse:
     """Send alerts to a URL, by a key to PagerDuty, or by e-mail."""
-    given = address.strip()
+    address = address.strip()
     is_url = kind not in {ChannelKind.PAGERDUTY, ChannelKind.EMAIL}
     severities: dict[str, Severity] = {"critical": "critical", "warning": "warning"}
     made = await visitor.admin.channels.create(
         visitor.actor,
         name.strip(),
         kind,
-        url=given if is_url else None,
-        key=given if kind is ChannelKind.PAGERDUTY else None,
-        to=_several(given) if kind is ChannelKind.EMAIL else (),
+        url=address if is_url else None,
+        key=address if kind is ChannelKind.PAGERDUTY else None,
+        to=_several(address) if kind is ChannelKind.EMAIL else (),
         severity=severities.get(severity),
         job=job.strip() or None,
         tags=_several(tags),

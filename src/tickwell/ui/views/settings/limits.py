@@ -30,12 +30,12 @@ router = APIRouter(include_in_schema=False)
 async def limits(request: Request, visitor: Visitor = visit(Permission.READ)) -> HTMLResponse:
     """What the project may have; a platform admin changes it under Projects."""
     found = await visitor.admin.limits.get(visitor.actor)
-    kept = await visitor.admin.retentions.get(visitor.actor)
+    retention = await visitor.admin.retentions.get(visitor.actor)
     return page(
         request,
         visitor,
         "settings/limits.html",
         limits=quota_to_document(found),
         words=WORDS,
-        retention=retention_to_document(kept, whole=True),
+        retention=retention_to_document(retention, whole=True),
     )

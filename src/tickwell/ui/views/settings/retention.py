@@ -27,6 +27,6 @@ async def set_retention(
     visitor: Visitor = visit(Permission.ADMINISTER),
 ) -> Response:
     """For jobs that are made from now on."""
-    given = {"age": age.strip(), "count": parse_integer(count, "count"), "dead": dead.strip()}
-    await visitor.admin.retentions.set(visitor.actor, retention_from_document(given))
+    form = {"age": age.strip(), "count": parse_integer(count, "count"), "dead": dead.strip()}
+    await visitor.admin.retentions.set(visitor.actor, retention_from_document(form))
     return redirect_with_toast(request, "Retention for new jobs updated", "/settings/limits")
