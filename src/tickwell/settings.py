@@ -140,7 +140,7 @@ class Settings:
     log_level: str = "info"
     #: Whether triggered and succeeded executions are logged at info; otherwise at debug.
     log_runs: bool = False
-    #: Whether store operations are spans, inside the spans of plan steps, attempts and requests.
+    #: Whether store operations are spans: inside plan steps, attempts, requests, and of workers.
     trace_store: bool = False
 
     def __post_init__(self) -> None:

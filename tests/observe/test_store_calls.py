@@ -67,7 +67,7 @@ async def test_an_operation_is_inside_its_span():
     seen = []
 
     @contextmanager
-    def span(name):
+    def span(name, _arguments):
         seen.append(f"{name} begins")
         yield
         seen.append(f"{name} ends")

@@ -13,7 +13,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from tests.executors.isolated import traced_span
 from tests.ui.house import House
-from tickwell import Cron, Retry, Scheduler
+from tickwell import Cron, Retry, Scheduler, Settings
 from tickwell.declared.internals import internals
 from tickwell.events import AttemptsFinished
 from tickwell.ids import span_id, trace_id
@@ -45,6 +45,9 @@ async def run(scheduler, name, **options):
                 return found
             ended.clear()
             await ended.wait()
+
+
+async def _nothing() -> None: ...
 
 
 def spans_of(exporter, kind):
@@ -168,18 +171,38 @@ async def test_without_an_sdk_nothing_is_wrapped():
         assert engine._tracer is None
 
 
-def test_store_operations_are_spans_inside_of_others_only(exporter):
+def test_store_operations_are_spans_inside_of_others(exporter):
     spans = find_spans(trace_store=True)
     assert spans is not None
     factory = spans.store_operation
-    with factory("claim"):
+    with factory("list_jobs"):
         pass
     assert exporter.get_finished_spans() == ()
     tracer = trace.get_tracer_provider().get_tracer("shop")
-    with tracer.start_as_current_span("outer") as outer, factory("claim"):
+    with tracer.start_as_current_span("outer") as outer, factory("list_jobs"):
         pass
     span, _ = exporter.get_finished_spans()
-    assert (span.name, span.parent.span_id) == ("store claim", outer.get_span_context().span_id)
+    assert (span.name, span.parent.span_id) == ("store list_jobs", outer.get_span_context().span_id)
+
+
+async def test_what_a_worker_asks_of_the_store_is_recorded_on_request(exporter, tmp_path):
+    scheduler = Scheduler(f"sqlite:///{tmp_path}/jobs.db", settings=Settings(trace_store=True))
+    scheduler.job(name="report")(_nothing)
+    execution = await run(scheduler, "report")
+    spans = exporter.get_finished_spans()
+    own = {span.name: span for span in spans if span.name.startswith("store") and not span.parent}
+    assert own.keys() == {"store claim", "store finish", "store beat"}
+    (link,) = own["store finish"].links
+    assert f"{link.context.span_id:016x}" == span_id(execution.id, 1)
+    (attempt,) = (span for span in spans if span.kind is SpanKind.CONSUMER)
+    assert attempt.context.span_id == link.context.span_id
+
+
+async def test_no_store_operation_is_recorded_unless_it_is_asked_for(exporter, tmp_path):
+    scheduler = Scheduler(f"sqlite:///{tmp_path}/jobs.db")
+    scheduler.job(name="report")(_nothing)
+    await run(scheduler, "report")
+    assert not [span for span in exporter.get_finished_spans() if span.name.startswith("store")]
 
 
 def test_a_request_that_fails_tells_no_more_than_the_kind_of_its_error(exporter):

@@ -25,8 +25,10 @@ from tickwell.log.text import one_line
 from tickwell.ports.executor import Executor, Sort
 
 _W3C = TraceContextTextMapPropagator()
-#: Executions that the span of a plan step links to.
+#: Executions that the span of a plan step or a report links to.
 _MOST_LINKS = 100
+#: What a worker asks of the store by itself, outside of plan steps, attempts and requests.
+_OF_WORKERS = frozenset({"claim", "finish", "beat"})
 #: Characters of an error in a span.
 _LONGEST_ERROR = 500
 _FAILURES = {OutcomeKind.FAILED, OutcomeKind.TIMED_OUT}
@@ -138,13 +140,21 @@ class Spans:
             yield span
 
     @contextmanager
-    def store_operation(self, operation: str) -> Iterator[None]:
-        """A call to the store, if it is part of something that is recorded."""
+    def store_operation(self, operation: str, arguments: Sequence[Any] = ()) -> Iterator[None]:
+        """A call to the store as part of what is recorded, or of a worker on its own."""
+        parent = None
+        links: list[trace.Link] = []
         if not trace.get_current_span().is_recording():
-            yield
-            return
+            if operation not in _OF_WORKERS:
+                yield
+                return
+            parent = otel.Context()
+        if operation == "finish":
+            claims = (report.claim for report in arguments[0][:_MOST_LINKS])
+            links = [trace.Link(_context(claim.id, claim.attempt)) for claim in claims]
         attributes = {"db.operation.name": operation}
-        with self._current(f"store {operation}", None, SpanKind.CLIENT, attributes):
+        name = f"store {operation}"
+        with self._current(name, parent, SpanKind.CLIENT, attributes, links):
             yield
 
     @contextmanager
@@ -154,6 +164,7 @@ class Spans:
         parent: otel.Context | None,
         kind: SpanKind,
         attributes: Mapping[str, str | int],
+        links: Sequence[trace.Link] = (),
     ) -> Iterator[Span]:
         """A span that is current meanwhile. Of an error it has the class, not the text."""
         with self._tracer.start_as_current_span(
@@ -161,6 +172,7 @@ class Spans:
             parent,
             kind,
             dict(attributes),
+            links,
             record_exception=False,
             set_status_on_exception=False,
         ) as span:

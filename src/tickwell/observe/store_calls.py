@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from inspect import iscoroutinefunction
@@ -19,7 +19,7 @@ OPERATIONS = tuple(
         if iscoroutinefunction(getattr(Store, name)) and name not in {"open", "close"}
     )
 )
-SpanFactory = Callable[[str], AbstractContextManager[object]]
+SpanFactory = Callable[[str, Sequence[Any]], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class ObservedStore:
         async def observed(*arguments: Any, **options: Any) -> Any:
             record, span = own["record"], own["span"]
             if span is not None:
-                with span(name):
+                with span(name, arguments):
                     return await timed(record, arguments, options)
             if record is None:
                 return await getattr(store, name)(*arguments, **options)
