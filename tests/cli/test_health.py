@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import urllib.error
 import urllib.request
+from functools import partial
 
 import pytest
 
@@ -28,6 +30,10 @@ QUICK = {
     "TICKWELL_SWEEP": "500ms",
     "TICKWELL_LOG_FORMAT": "console",
 }
+
+
+#: By the rank that the metric has.
+LEVELS = ("green", "amber", "red")
 
 
 class Site:
@@ -104,6 +110,29 @@ def level_of(url, check):
     return findings(url).get(check, {}).get("level")
 
 
+def everywhere(url, check):
+    """The levels that the HTTP faces of a process give a check."""
+    checkup = json.loads(ask(f"{url}/api/v1/checkup")[1])["items"]
+    return {
+        level_of(url, check),
+        metric_of(url, check),
+        *(each["level"] for each in checkup if each["check"] == check),
+    }
+
+
+def is_everywhere(url, check, level):
+    return everywhere(url, check) == {level}
+
+
+def metric_of(url, check):
+    [rank] = re.findall(
+        rf'^tickwell_health{{check="{check}"}} (\d)',
+        ask(f"{url}/metrics/prometheus")[1],
+        re.MULTILINE,
+    ) or [None]
+    return None if rank is None else LEVELS[int(rank)]
+
+
 def test_what_is_missing_is_told_everywhere(site):
     here = site(TICKWELL_APP="jobs:scheduler", TICKWELL_STORE="sqlite:///jobs.db")
     here.start("--role", "api", "--no-auth", "--port", "0")
@@ -112,6 +141,8 @@ def test_what_is_missing_is_told_everywhere(site):
     worker = here.start("--role", "worker", "--no-http")
     until(lambda: json.loads(ask(f"{url}/health/detailed")[1])["level"] == "green", what="green")
     assert json.loads(ask(f"{url}/health")[1])["status"] == "healthy"
+    for check in ("store", "planner", "workers", "clock"):
+        until(partial(is_everywhere, url, check, "green"), what=check)
     assert "Everything is healthy." in ask(f"{url}/")[1]
 
     items = json.loads(ask(f"{url}/api/v1/workers")[1])["items"]
@@ -126,15 +157,15 @@ def test_what_is_missing_is_told_everywhere(site):
     assert all(str(pid) in page for pid in roles)
 
     here.tickwell("queues", "pause", "default")
-    until(lambda: level_of(url, "paused_queues") == "amber", what="a paused queue")
+    until(lambda: is_everywhere(url, "paused_queues", "amber"), what="a paused queue")
     assert "Queue default is paused" in ask(f"{url}/")[1]
     assert here.doctor()[0] == 0
     here.tickwell("queues", "resume", "default")
 
     planner.kill()
     worker.send_signal(signal.SIGTERM)
-    until(lambda: level_of(url, "planner") == "red", what="no planner")
-    until(lambda: level_of(url, "workers") == "red", what="no worker")
+    until(lambda: is_everywhere(url, "planner", "red"), what="no planner")
+    until(lambda: is_everywhere(url, "workers", "red"), what="no worker")
     status, body = ask(f"{url}/health/detailed")
     assert (status, json.loads(body)["scheduler_service"]) == (503, "stopped")
     # A load balancer goes on sending requests to an API that can answer them.
@@ -160,6 +191,7 @@ def test_servers_that_are_away_are_told_also_to_a_request_with_a_key(site):
 
     notify.kill()
     until(lambda: findings(url, key)["redis"]["level"] == "amber", what="Redis away")
+    until(lambda: metric_of(url, "redis") == "amber", what="Redis away in metrics")
     assert str(notify.port) not in ask(f"{url}/health/detailed", key)[1]
     assert here.doctor()[1]["redis"]["level"] == "amber"
     notify.run()
@@ -167,6 +199,7 @@ def test_servers_that_are_away_are_told_also_to_a_request_with_a_key(site):
 
     store.kill()
     until(lambda: "disconnected" in ask(f"{url}/health/detailed", key)[1], what="no store")
+    until(lambda: metric_of(url, "store") == "red", what="no store in metrics")
     status, body = ask(f"{url}/health/detailed", key)
     told = json.loads(body)
     assert (status, told["status"], told["database"]) == (503, "unhealthy", "disconnected")

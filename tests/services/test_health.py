@@ -1,22 +1,25 @@
 """Health finds what keeps jobs from running, in a store that tests have put into every state."""
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 
 import pytest
 
 from tests.services.conftest import TEN, WORKER, Clock, World
+from tests.unit.engine.rig import LoopClock, virtually
 from tickwell import Call, Every, Http, OnDemand
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.health import Level, LinkState, ProcessHealth
 from tickwell.domain.health.facts import LATE, WAITS_LONG
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
+from tickwell.domain.worker import Worker
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.records import ExecutionFilter, Flaw, Record
 from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.health import SAMPLE, TTL, HealthReader, Link
 from tickwell.services.jobs.fire_times import GONE
+from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
 
 MINUTE = 60_000
@@ -392,3 +395,153 @@ async def test_a_server_besides_the_store_is_asked(world):
     assert (found.level, found.remedy) == (Level.AMBER, "Start")
     assert "redis.internal" in found.text
     assert "internal" not in (await look(world, TENANT, links=links))["redis"].text
+
+
+#: A process with production settings that is alive beats so often.
+SETTINGS = Settings()
+BEAT = int(SETTINGS.beat * 1000)
+#: Seconds after which every condition is on record everywhere.
+BOUND = 15
+BOTH = replace(ALL, beat_every=BEAT)
+ONLY_WORKER = replace(WORKER, beat_every=BEAT, roles=("worker",))
+ONLY_PLANNER = replace(BOTH, id="p", roles=("planner",), queues=(), abilities=(), capacity=0)
+
+
+@dataclass
+class Condition:
+    """What is wrong from now on, by which check it is told, and which processes go on beating."""
+
+    check: str
+    beating: tuple[Worker, ...] = (BOTH,)
+    skew: int = 0
+    links: tuple[Link, ...] = ()
+
+
+async def due(world, **fields):
+    await world.jobs.add(world.job(OnDemand(), **fields))
+    run = await world.executions.trigger("default", "report")
+    await world.store.promote(TEN, 0, 10)
+    return run
+
+
+async def no_planner(world):
+    await world.jobs.add(world.job(Every("1s")))
+    return Condition("planner", beating=(ONLY_WORKER,))
+
+
+async def a_planner_that_hangs(world):
+    await world.jobs.add(world.job(Every("1s")))
+    return Condition("planner")
+
+
+async def no_worker(world):
+    await due(world)
+    return Condition("workers", beating=(ONLY_PLANNER,))
+
+
+async def no_worker_for_a_queue(world):
+    await due(world, queue="mail")
+    return Condition("queues")
+
+
+async def no_worker_for_a_handler(world):
+    await due(world, target=Call("y"))
+    return Condition("handlers")
+
+
+async def parked_work(world):
+    run = await due(world, target=Call("y"))
+    await world.store.settle([run.id], {State.QUEUED}, State.PARKED, "x", TEN)
+    return Condition("handlers")
+
+
+async def a_paused_queue(world):
+    await due(world)
+    pause = {"by": "ada", "why": "lunch", "since": TEN}
+    record = Record(kind=PAUSE_KIND, project=PAUSE_PROJECT, key="default", document=pause)
+    await world.store.put_record(record, TEN)
+    return Condition("paused_queues")
+
+
+async def a_store_that_fails(world):
+    async def ping():
+        raise StoreUnavailable("refused")
+
+    world.store.ping = ping
+    return Condition("store", beating=())
+
+
+async def redis_away(world):
+    async def ping():
+        raise StoreUnavailable("refused")
+
+    async def close():
+        pass
+
+    state = LinkState(
+        check="redis", name="Redis", error=None, level=Level.AMBER, effect="polls", remedy="Start"
+    )
+    return Condition("redis", links=(Link(state=state, ping=ping, close=close),))
+
+
+async def a_clock_that_is_off(world):
+    return Condition("clock", skew=1001)
+
+
+CONDITIONS = [
+    no_planner,
+    a_planner_that_hangs,
+    no_worker,
+    no_worker_for_a_queue,
+    no_worker_for_a_handler,
+    parked_work,
+    a_paused_queue,
+    a_store_that_fails,
+    redis_away,
+    a_clock_that_is_off,
+]
+
+
+@pytest.mark.parametrize("begin", CONDITIONS, ids=lambda each: each.__name__)
+async def test_each_condition_is_told_within_15_seconds(world, begin):
+    reader = HealthReader(world.store, world.clock)
+    reader.wall = world.clock.now
+    for each in (BOTH, ONLY_PLANNER):  # all was well, a moment ago
+        await world.store.beat(each, TEN)
+    assert all(each.level is Level.GREEN for each in (await reader.platform()).findings)
+    for each in (BOTH, ONLY_PLANNER):
+        await world.store.beat(each, TEN, leaving=True)
+    condition = await begin(world)
+    gone = replace(BOTH, id="gone")
+    if condition.beating and BOTH not in condition.beating:
+        await world.store.beat(gone, TEN)  # killed at the worst instant: just after a beat
+    reader.wall = lambda: world.clock.now() + condition.skew
+    reader.links = condition.links
+    for second in range(BOUND + 1):
+        world.clock.instant = TEN + second * 1000
+        if second * 1000 % BEAT == 0:
+            for each in condition.beating:
+                await world.store.beat(each, world.clock.now())
+        found = (
+            each for each in (await reader.platform()).findings if each.check == condition.check
+        )
+        told = [each for each in found if each.level is not Level.GREEN]
+        if told:
+            assert told[0].remedy
+            return
+    raise AssertionError(f"{condition.check} is not told after {BOUND} s")
+
+
+@virtually
+async def test_a_store_that_hangs_is_told_within_15_seconds():
+    clock, store = LoopClock(), MemoryStore()
+    hanging = asyncio.Event()
+
+    async def ping():
+        await hanging.wait()
+
+    store.ping = ping  # type: ignore[method-assign]
+    began = clock.monotonic()
+    [found] = (await HealthReader(store, clock).platform()).findings
+    assert (found.check, found.level) == ("store", Level.RED)
+    assert clock.monotonic() - began <= BOUND

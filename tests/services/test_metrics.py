@@ -11,6 +11,7 @@ from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import DAY, HOUR, MINUTE
 from tickwell.domain.tally import HOURS, Tally
 from tickwell.domain.trigger import Every, OnDemand
+from tickwell.engine.charts.depth_sampler import DepthSampler
 from tickwell.engine.charts.tallies import Tallies
 from tickwell.errors import Forbidden, InvalidInput, NotFound
 from tickwell.ports.records import ClaimRequest, Record
@@ -101,6 +102,21 @@ async def test_deleting_a_job_without_runs_writes_no_tally(world):
     await world.jobs.add(world.job(Every("1h"), "job"))
     await world.jobs.delete("default", ["job"])
     assert await world.store.list_records(HOURS.kind, "default", "", world.clock.now()) == []
+
+
+async def test_a_series_of_a_job_has_its_depth_sampled_and_now(world):
+    jobs = [(await world.jobs.add(world.job(OnDemand(), name))).job.id for name in ("a", "b")]
+    for name in ("a", "a", "b"):
+        await world.executions.trigger("default", name)
+    now = world.clock.now()
+    await world.store.promote(now, 0, 10)
+    await DepthSampler(world.store, world.clock, "one").step()
+    for job, depth in zip(jobs, (2, 1), strict=True):
+        for span in SPANS:
+            found = await read_series(world.store, Scope(project="default", job=job), span, now)
+            assert found.due == [*found.depths.values()][-1] == depth
+    whole = await read_series(world.store, MINE, "1h", now)
+    assert (whole.due, [*whole.depths.values()][-1]) == (None, 3)
 
 
 @pytest.mark.parametrize("span", SPANS)

@@ -105,7 +105,7 @@ async def test_charts_are_narrowed_by_queue_and_job_and_follow(window, site):
     await page.get_by_role("link", name="charted", exact=True).click()
     await expect(page.get_by_text("job: charted")).to_be_visible()
     await expect(page.locator(".tile").first).to_have_text(re.compile(r"^2\s*executions"))
-    await expect(page.get_by_text("Not sampled per job")).to_be_visible()
+    await expect(page.get_by_text("highest per hour; now 0")).to_be_visible()
     await page.get_by_title("Remove this filter").click()
     await page.get_by_role("link", name="default", exact=True).first.click()
     await expect(page.get_by_text("queue: default")).to_be_visible()

@@ -584,6 +584,14 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="deaths told late",
+        flaw="jobs are overdue for longer than 15 s before anybody hears that no worker is alive",
+        patch=signals.deaths_told_late,
+        prey=Tested(
+            test="services/test_health.py::test_each_condition_is_told_within_15_seconds[no_worker]"
+        ),
+    ),
+    Variant(
         name="counts of the dead forgotten",
         flaw="a counter falls when a worker process dies, and rates are wrong",
         patch=signals.counts_of_the_dead_forgotten,

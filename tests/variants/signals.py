@@ -1,5 +1,6 @@
 """Health and metrics that say what is not so, or to whom they must not."""
 
+from tickwell.domain import worker
 from tickwell.observe.metrics.metrics import Metrics
 from tickwell.observe.metrics.series import Series
 from tickwell.observe.metrics.store_figures import StoreFigures
@@ -41,6 +42,11 @@ def replaced_fires_uncounted(patches):
         self._ended = before
 
     patches.setattr(Flow, "end", end)
+
+
+def deaths_told_late(patches):
+    """A process counts as alive until it has missed three beats."""
+    patches.setattr(worker, "MISSED_BEATS", 3)
 
 
 def lanes_of_a_sample(patches):

@@ -13,6 +13,7 @@ from tickwell.domain.planning import first_cursor
 from tickwell.domain.policy import HOUR
 from tickwell.domain.tally import HOURS, MINUTES
 from tickwell.domain.trigger import OnDemand
+from tickwell.engine.charts import depth_sampler
 from tickwell.engine.charts.depth_sampler import DepthSampler
 from tickwell.ports.records import QueueLength
 from tickwell.stores.memory import MemoryStore
@@ -107,6 +108,47 @@ async def test_what_is_running_or_to_come_is_no_depth(clock):
     await store.add_executions([a_request(job, T0), a_request(job, T0 + HOUR)], T0, 0)
     await DepthSampler(store, clock, "one").step()
     assert (await depths(store, clock)).of(None) == 1
+
+
+async def backlog_of_jobs(clock, counts):
+    """A store in which so many executions of each job are due."""
+    store = MemoryStore()
+    for name, count in counts.items():
+        job = a_job(id=name, name=name, trigger=OnDemand())
+        await store.add_jobs([Entry(job, first_cursor(job, T0))], T0)
+        await store.add_executions([a_request(job, T0) for _ in range(count)], T0, 0)
+    await store.add_executions([a_request(job, T0 + HOUR)], T0, 0)
+    return store
+
+
+async def test_jobs_are_counted_as_well(clock):
+    store = await backlog_of_jobs(clock, {"report": 3, "mail": 1})
+    await DepthSampler(store, clock, "one").step()
+    for period in (MINUTES, HOURS):
+        found = await depths(store, clock, period)
+        assert [found.of_job(id) for id in ("report", "mail", "other")] == [3, 1, 0]
+
+
+async def test_of_a_long_backlog_the_deepest_jobs_are_on_record(clock, monkeypatch):
+    monkeypatch.setattr(depth, "MOST_JOBS", 1)
+    store = await backlog_of_jobs(clock, {"report": 3, "mail": 1})
+    await DepthSampler(store, clock, "one").step()
+    found = await depths(store, clock)
+    assert [found.of_job(id) for id in ("report", "mail")] == [3, None]
+
+
+async def test_what_is_not_looked_at_is_unknown_by_job(clock, monkeypatch):
+    monkeypatch.setattr(depth_sampler, "_LOOKED_AT", 2)
+    store = await backlog_of_jobs(clock, {"mail": 1, "report": 3})
+    await DepthSampler(store, clock, "one").step()
+    found = await depths(store, clock)
+    assert found.of("default") == 4
+    assert sum(found.jobs.values()) == 2
+    assert found.of_job("other") is None
+
+
+def test_a_sample_from_before_jobs_were_counted_says_nothing_of_them():
+    assert Depths.from_document({"projects": {}, "complete": True}).of_job("report") is None
 
 
 async def test_a_process_that_loses_the_race_changes_nothing(store, clock):

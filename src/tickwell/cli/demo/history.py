@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -84,9 +84,13 @@ class _Week:
     async def _sample_depths(self, runs: Sequence[NewExecution]) -> None:
         """Queue depth: as many as came due at one instant, in each minute and hour."""
         fires: dict[int, list[tuple[str, str, int]]] = {}
+        by_job: dict[int, Counter[str]] = {}
         for run in runs:
             fires.setdefault(run.fire_time, []).append(("default", run.job.queue, 1))
+            by_job.setdefault(run.fire_time, Counter())[run.job.id] += 1
         together = {fire: Depths.counted(found) for fire, found in fires.items()}
+        for fire, depths in together.items():
+            depths.note_jobs(by_job[fire], complete=True)
         for period, kind in KINDS.items():
             first = (self.now - min(KEPT[period], 7 * DAY)) // period.length * period.length
             samples = {start: Depths({}) for start in range(first, self.now, period.length)}

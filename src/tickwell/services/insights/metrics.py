@@ -152,6 +152,8 @@ class Series:
     tallies: dict[int, Tally]
     #: The highest sample of the interval; None: there is none.
     depths: dict[int, int | None]
+    #: How many executions of the job are due now, up to 1,000; None: no job is looked at.
+    due: int | None
     total: Tally
     #: The busiest first; the name "" stands for all others.
     queues: Named
@@ -184,10 +186,11 @@ async def read_series(store: MetricsStore, scope: Scope, span: str, now: int) ->
     length, period = SPANS[span]
     until = (now // period.length + 1) * period.length
     within = Range(period, until - length, until)
-    queues, jobs, depths = await asyncio.gather(
+    queues, jobs, depths, due = await asyncio.gather(
         read(store, scope.recorded_as, within, now),
         read(store, scope.recorded_as, within, now, jobs=True),
         _depths(store, scope, within, now),
+        _depth(store, scope) if scope.job else _unasked(),
     )
     starts = within.starts()
     tallies = _scoped(jobs if scope.job else queues, starts, scope)
@@ -195,6 +198,7 @@ async def read_series(store: MetricsStore, scope: Scope, span: str, now: int) ->
         within=within,
         tallies=tallies,
         depths={start: depths.get(start) for start in starts},
+        due=due,
         total=total(tallies.values()),
         queues=by_name(queues, "queues"),
         jobs=by_name(jobs, "jobs"),
@@ -233,19 +237,27 @@ async def _depth(store: MetricsStore, scope: Scope) -> int:
     return len((await store.list_executions(where, limit=_COUNTED)).items)
 
 
+async def _unasked() -> None:
+    """A project's samples say it."""
+
+
 async def _depths(
     store: MetricsStore, scope: Scope, within: Range, now: int
 ) -> dict[int, int | None]:
-    """The samples; there are none of single jobs."""
-    if scope.job is not None:
-        return {}
+    """The samples."""
     labels, kind = within.by_label(), KINDS[within.period]
     pages = await asyncio.gather(
         *(store.list_records(kind, PLATFORM, prefix, now) for prefix in within.prefixes())
     )
     return {
-        labels[record.key]: Depths.from_document(record.document).of(scope.project, scope.queue)
+        labels[record.key]: _of_scope(Depths.from_document(record.document), scope)
         for page in pages
         for record in page
         if record.key in labels
     }
+
+
+def _of_scope(depths: Depths, scope: Scope) -> int | None:
+    if scope.job is not None:
+        return depths.of_job(scope.job)
+    return depths.of(scope.project, scope.queue)
