@@ -255,7 +255,7 @@ class StoreRefused(StoreError):
     def nothing_in(cls, where: str) -> StoreRefused:
         """Nothing of Tickwell is there, and whoever came only to look makes nothing."""
         return cls(
-            f"nothing of Tickwell is in {where}; name another --store, or make it: tickwell jobs"
+            f"no Tickwell store in {where}; name another --store, or create it: tickwell jobs"
             " add, tickwell serve or tickwell store migrate"
         )
 

@@ -15,10 +15,10 @@ from tickwell.settings import Settings
         (1000, "http://127.0.0.1:8080", []),
         (1000, "http://[::1]:8080", []),
         (1000, "https://0.0.0.0:8080", []),
-        (1000, "http://0.0.0.0:8080", ["plain http"]),
-        (1000, "http://[::]:8080", ["plain http"]),
+        (1000, "http://0.0.0.0:8080", ["plain HTTP"]),
+        (1000, "http://[::]:8080", ["plain HTTP"]),
         (0, "http://127.0.0.1:8080", ["runs as root"]),
-        (0, "http://10.1.2.3:80", ["runs as root", "plain http"]),
+        (0, "http://10.1.2.3:80", ["runs as root", "plain HTTP"]),
     ],
 )
 def test_what_should_not_stay_is_warned_of(monkeypatch, user, url, words):

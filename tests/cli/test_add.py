@@ -170,16 +170,16 @@ HOOK = ("--every", "5m", *WEBHOOK)
         (["x", "--every", "5m", "--call", "os:system"], "'os:system' is an import path"),
         (["x", "--cron", "0 9 30 2 *", "--call", "x"], "trigger.cron"),
         (["x", "--cron", "0 9 * * *", "--tz", "Europe/Room", "--call", "x"], "Europe/Room"),
-        (["x", "--at", "2030-01-01 09:00", "--call", "x"], "does not say its offset from UTC"),
+        (["x", "--at", "2030-01-01 09:00", "--call", "x"], "has no offset from UTC"),
         (["x", "--at", "soon", "--call", "x"], "'soon' is not a time"),
         (
             ["x", "--call", "x"],
-            "nothing says when. Give --cron, --every, --when, --at or --on-demand",
+            "is missing. Pass --cron, --every, --when, --at or --on-demand",
         ),
-        (["x", "--every", "5m"], "nothing says what. Give --url or --call"),
+        (["x", "--every", "5m"], "is missing. Pass --url or --call"),
         ([*CALL], "the job has no name"),
         (["--file", "broken.json"], "broken.json is not JSON"),
-        (["--file", "list.json"], "does not hold one job"),
+        (["--file", "list.json"], "does not contain exactly one job"),
         (["--file", "other.json"], "the document belongs to 'theirs'. Use --project theirs"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
@@ -228,7 +228,7 @@ def test_a_known_dedupe_key_adds_nothing_and_says_so(tickwell, either):
     again = tickwell("jobs", "add", "y", *CALL, "--dedupe-key", "k")
     assert (again.code, again.out) == (0, first.out)
     assert again.err == (
-        "x has this dedupe key already; nothing was added. Change it: tickwell jobs edit x\n"
+        "x already has this dedupe key; nothing was added. Change it: tickwell jobs edit x\n"
     )
     assert len(tickwell("jobs", "list").rows) == 1
 

@@ -145,7 +145,7 @@ def test_a_key_may_do_less_than_its_role_and_ends(tickwell, either):
     tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
     less = ("--role", "editor", "--may", "read", "--may", "edit", "--expires", "30d")
     said = tickwell("keys", "add", "robot", *less)
-    assert "editor: read, edit. The key is shown this once" in said.err
+    assert "editor: read, edit. The key is shown only once" in said.err
     (row,) = [row for row in tickwell("keys", "list").rows if row[1] == "robot"]
     (shown,) = [
         each for each in tickwell("keys", "list", "--json").json["items"] if each["id"] == row[0]
@@ -175,7 +175,7 @@ def test_a_user_becomes_a_member_and_leaves(tickwell, either):
     assert tickwell("users", "add", "ada").code == 4
     assert ["ada", "log in"] in tickwell("users", "list").rows
     assert "tickwell users link ada" in tickwell("members", "set", "ada", "operator").err
-    assert tickwell("members", "set", "ada", "editor").err == "ada is editor now.\n"
+    assert tickwell("members", "set", "ada", "editor").err == "ada now has the role editor.\n"
     assert tickwell("members", "set", "ada", "king").code == 2
     assert {"name": "ada", "role": "editor"} in tickwell("members", "list", "--json").json["items"]
     assert tickwell("members", "rm", "ada").code == 2
@@ -193,7 +193,7 @@ def test_a_user_and_a_project_are_taken_away(tickwell, either):
     tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
     tickwell("users", "add", "ada")
     assert tickwell("users", "rm", "ada").code == 2
-    assert tickwell("users", "rm", "ada", "--yes").err == "Took ada away.\n"
+    assert tickwell("users", "rm", "ada", "--yes").err == "Removed user ada.\n"
     assert "ada" not in tickwell("users", "list").out
     assert tickwell("users", "rm", "ada", "--yes").code == 3
     tickwell("projects", "add", "acme")
@@ -206,7 +206,7 @@ def test_secrets_are_put_under_the_newest_key(tickwell, either, monkeypatch):
     tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
     give(monkeypatch, "a long value\n")
     tickwell("secrets", "set", "token")
-    assert tickwell("secrets", "rewrap").err == "0 were under another server key before.\n"
+    assert tickwell("secrets", "rewrap").err == "0 were re-encrypted with the newest server key.\n"
 
 
 def test_the_audit_log_is_read_page_by_page(tickwell, either):
@@ -229,7 +229,7 @@ def test_the_audit_log_is_checked(tickwell, either, store):
     tickwell("keys", "add", "ci")  # with the first key there is a server key, and a log
     tickwell("jobs", "pause", "x")
     whole = tickwell("audit", "verify")
-    assert whole.err.endswith(": nothing is changed, missing or put in.\n")
+    assert whole.err.endswith(": no entry is changed, missing or inserted.\n")
     assert tickwell("audit", "verify", "--json").json["head"] == whole.out.strip()
     assert tickwell("audit", "verify", "--platform").code == 0
     with contextlib.closing(sqlite3.connect(store)) as written, written:

@@ -41,12 +41,12 @@ def test_the_first_one_wins(tmp_path):
 @pytest.mark.parametrize(
     ("toml", "environ", "message"),
     [
-        ("stroe = 'x'", {}, "tickwell.toml: 'stroe' is no setting. Is it store?"),
-        ("nonsense = 1", {}, "'nonsense' is no setting. tickwell config show lists them all"),
+        ("stroe = 'x'", {}, "tickwell.toml: 'stroe' is not a setting. Is it store?"),
+        ("nonsense = 1", {}, "'nonsense' is not a setting. tickwell config show lists them all"),
         (
             "",
             {"TICKWELL_CAPACTY": "3"},
-            "TICKWELL_CAPACTY in the environment: it is no setting. Is it TICKWELL_CAPACITY?",
+            "TICKWELL_CAPACTY in the environment: not a setting. Is it TICKWELL_CAPACITY?",
         ),
         ("capacity = ", {}, "tickwell.toml: cannot be read"),
         ("capacity = '5'", {}, "capacity in tickwell.toml: '5' is not a whole number"),
@@ -134,7 +134,7 @@ def test_a_server_wins_over_a_store_unless_the_store_is_an_option(tmp_path):
     assert configure("sqlite:///x.db", environ, tmp_path, server="http://h").server == ""
     by_option = configure("memory://", environ, tmp_path, server="http://other")
     assert (by_option.server, by_option.origins["server"]) == ("http://other", "--server")
-    with pytest.raises(InvalidSetting, match="--store and --server are one too many"):
+    with pytest.raises(InvalidSetting, match="--store and --server are mutually exclusive"):
         configure("sqlite:///x.db", environ, tmp_path, server="http://other")
 
 

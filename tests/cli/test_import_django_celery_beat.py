@@ -90,7 +90,7 @@ def check(tickwell, url):
     came = tickwell("import", "django-celery-beat", url, *OTHERS)
     assert came.code == 0, came.err
     assert came.err.splitlines()[0] == "4 jobs: 4 added, 0 changed, 0 unchanged."
-    assert "1 entry left out, never due again: ran." in came.err
+    assert "1 entry skipped, never due again: ran." in came.err
     again = tickwell("import", "django-celery-beat", url, *OTHERS, "--json")
     assert again.json == {"added": 0, "changed": 0, "unchanged": 4}
     jobs = {job["name"]: job for job in tickwell("jobs", "export").json["jobs"]}

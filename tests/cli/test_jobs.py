@@ -33,7 +33,7 @@ def test_an_empty_list_carries_the_command_to_fill_it(tickwell):
 def test_a_store_that_is_missing_is_not_made_by_looking(tickwell, store):
     ended = tickwell("jobs", "list")
     assert ended.code == 1
-    assert "tickwell.db does not exist; name another --store, or make it" in ended.err
+    assert "tickwell.db does not exist; name another --store, or create it" in ended.err
     assert not store.exists()
     assert tickwell("jobs", "list", "--store", "memory://").code == 2
 
@@ -147,7 +147,7 @@ def test_edit_by_options(jobs):
     text = jobs("jobs", "edit", "report", "--body", "hello", "--json").json
     assert text["job"]["target"]["http"]["text"] == "hello"
     assert "json" not in text["job"]["target"]["http"]
-    assert jobs("jobs", "edit", "report", "--body", "hello").err == "Nothing was changed.\n"
+    assert jobs("jobs", "edit", "report", "--body", "hello").err == "Nothing changed.\n"
 
 
 def test_edit_from_a_file_that_is_out_of_date(jobs, folder):
@@ -164,7 +164,7 @@ def test_edit_from_a_file_that_is_out_of_date(jobs, folder):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "nothing is to be changed. Give options, or --file"),
+        ([], "nothing to change. Give options, or --file"),
         (["--url", "https://10.0.0.1/"], "10.0.0.1 is not a public address"),
         (["--priority", 11], "11 is not between 1 and 10"),
     ],
@@ -200,11 +200,11 @@ def test_trigger(jobs):
     keyed = ("jobs", "trigger", "greet", "--key", "k", "--payload", '{"a": 1}')
     first = jobs(*keyed)
     assert len(first.out) == 37
-    assert "Asked for a run." in first.err
+    assert "Triggered a run." in first.err
     again = jobs(*keyed)
     assert again.out == first.out
-    assert "This run was asked for before." in again.err
-    assert "No worker is alive that takes from the queue mail" in jobs(*keyed).err
+    assert "This run was triggered before." in again.err
+    assert "No live worker takes from the queue mail" in jobs(*keyed).err
     later = jobs("jobs", "trigger", "greet", "--at", "10m", "--json").json
     assert (later["state"], later["kind"], later["job_name"]) == ("waiting", "request", "greet")
     assert len(jobs("jobs", "history", "greet").rows) == 2
@@ -234,13 +234,13 @@ def test_show_says_whether_the_code_or_an_edit_is_in_force(store, either, tickwe
         return dict(row[:2] for row in tickwell("jobs", "show", "clean_up").rows)["declared by"]
 
     declare(store)
-    assert declared_by() == "shop, in code; the code is in force"
+    assert declared_by() == "shop, in code; the code applies"
     assert tickwell("jobs", "show", "clean_up", "--json").json["edited"] is False
     tickwell("jobs", "edit", "clean_up", "--payload", '{"region": "asia"}')
-    edited = "shop, in code; edited since, and the edit wins until the code changes again"
+    edited = "shop, in code; edited; the edit applies until the code changes again"
     assert declared_by() == edited
     assert tickwell("jobs", "show", "clean_up", "--json").json["edited"] is True
     declare(store)  # the code is as it was
     assert declared_by() == edited
     tickwell("jobs", "edit", "clean_up", "--payload", '{"region": "eu"}')
-    assert declared_by() == "shop, in code; the code is in force"
+    assert declared_by() == "shop, in code; the code applies"

@@ -38,7 +38,7 @@ def test_whoever_only_looks_makes_nothing(server):
     for command in (["jobs", "list"], ["doctor"]):
         ended = server(*command, *there)
         assert ended.code == 1
-        assert "nothing of Tickwell is in postgresql://" in ended.err
+        assert "no Tickwell store in postgresql://" in ended.err
     found = "SELECT 1 FROM pg_namespace WHERE nspname = 'cli_empty'"
     assert asyncio.run(run(found)) == []
     assert server("store", "migrate", *there).code == 0

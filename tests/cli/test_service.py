@@ -166,7 +166,7 @@ def test_an_option_of_all_commands_stands_after_the_command(tickwell, monkeypatc
     monkeypatch.setenv("COLUMNS", "200")
     ended = tickwell(*words)
     assert ended.code == 2
-    assert "stands after the command: tickwell jobs list --" in ended.err
+    assert "goes after the command: tickwell jobs list --" in ended.err
 
 
 def test_a_shell_that_completes_is_not_told_where_an_option_stands(tickwell, monkeypatch):

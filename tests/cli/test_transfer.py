@@ -64,7 +64,7 @@ def test_jobs_that_code_declares_stay_with_it(filled, folder):
     exec(compile((folder / "jobs.py").read_text(), "jobs.py", "exec"), {"__name__": "jobs"})
     exported = filled("jobs", "export")
     assert [job["name"] for job in exported.json["jobs"]] == ["report", "tidy"]
-    assert exported.err == "2 jobs; 1 belong to code, callbacks or channels and are left out.\n"
+    assert exported.err == "2 jobs; 1 belong to code, callbacks or channels and are skipped.\n"
 
 
 def test_jobs_of_callbacks_stay_with_them_and_a_tag_makes_none(filled, either):
@@ -72,15 +72,15 @@ def test_jobs_of_callbacks_stay_with_them_and_a_tag_makes_none(filled, either):
     filled("callbacks", "add", "https://93.184.215.14/told")
     exported = filled("jobs", "export")
     assert [job["name"] for job in exported.json["jobs"]] == ["report", "tidy", "told"]
-    assert exported.err == "3 jobs; 1 belong to code, callbacks or channels and are left out.\n"
+    assert exported.err == "3 jobs; 1 belong to code, callbacks or channels and are skipped.\n"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("7", "file: jobs.json holds no jobs"),
+        ("7", "file: jobs.json contains no jobs"),
         ("[{]", "file: jobs.json is not JSON"),
-        ('[{"name": "new"}]', "new: trigger: nothing says when"),
+        ('[{"name": "new"}]', "new: trigger: is missing"),
         ('[{"trigger": {"every": "5m"}}]', "0: name: the job has no name"),
         (GOOD_AND_BAD, "new: trigger.every: 'soon' is not a duration"),
     ],

@@ -42,7 +42,7 @@ async def test_the_heartbeat_makes_nothing(url, drop):
     assert engine.pulse_thread is not None
     late = engine.pulse_thread.open_store()
     for _ in range(2):  # nor by its first try
-        with pytest.raises(StoreRefused, match="nothing of Tickwell is in"):
+        with pytest.raises(StoreRefused, match="no Tickwell store in"):
             await late.open()
     await late.close()
     await store.close()

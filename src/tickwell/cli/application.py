@@ -184,4 +184,4 @@ def root(
         typer.Option("--version", metavar="", help="Print the version.", callback=_version),
     ] = False,
 ) -> None:
-    """A job scheduler that answers every fire time exactly once."""
+    """A distributed job scheduler with one record per scheduled time."""

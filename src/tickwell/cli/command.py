@@ -27,7 +27,7 @@ Store = Annotated[
     typer.Option(
         envvar="TICKWELL_STORE",
         metavar="URL",
-        help="Where data lives.",
+        help="URL of the store.",
         show_default=DEFAULT_STORE,
     ),
 ]
@@ -55,7 +55,9 @@ Project = Annotated[
         show_default=DEFAULT_PROJECT,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON, as the API has it.")]
+Json = Annotated[
+    bool, typer.Option("--json", metavar="", help="Print JSON, in the form of the API.")
+]
 
 
 def _shared(name: str, annotation: object, default: object) -> inspect.Parameter:
@@ -109,7 +111,7 @@ class Session:
         if yes:
             return
         if not self.screen.is_watched:
-            raise InvalidInput(f"{question} Nobody is there to answer", hint="Pass --yes")
+            raise InvalidInput(f"{question} Standard input is not a terminal", hint="Pass --yes")
         typer.confirm(question, abort=True, err=True)
 
 

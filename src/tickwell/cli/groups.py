@@ -33,7 +33,7 @@ class Group(TyperGroup):
         """Say of an option that belongs to a command where it stands."""
         flag = args[0].partition("=")[0] if args else ""
         if flag in _OF_ALL and not ctx.resilient_parsing:  # a shell only asks what may follow
-            ctx.fail(f"{flag} stands after the command: tickwell jobs list {flag} …")
+            ctx.fail(f"{flag} goes after the command: tickwell jobs list {flag} …")
         rest: list[str] = super().parse_args(ctx, args)
         return rest
 

@@ -73,7 +73,7 @@ async def test_whoever_comes_to_look_begins_nothing(store, place, keys):
     await store.close()
     looking = make_store(place)
     leave_missing(looking)
-    with pytest.raises(StoreRefused, match="nothing of Tickwell is in"):
+    with pytest.raises(StoreRefused, match="no Tickwell store in"):
         await looking.open()
     assert keys.get(f"{{{PREFIX}}}:epoch") is None
 

@@ -14,7 +14,7 @@ from tickwell.cli.options.times import Yes
 if TYPE_CHECKING:
     from tickwell.client.results import AlertsTested
 
-app = group("channels", "Say where alerts are sent: webhooks, Slack, Teams, PagerDuty, e-mail.")
+app = group("channels", "Manage where alerts are sent: webhooks, Slack, Teams, PagerDuty, e-mail.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name, as in `alerts channels list`.")]
 
 
@@ -47,19 +47,19 @@ async def list_channels(session: Session) -> None:
 async def add(
     session: Session,
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name, as ops or on-call.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name, e.g. ops or on-call.")],
     kind: Annotated[
         str, typer.Option(metavar="KIND", help="webhook, slack, teams, pagerduty or email.")
     ] = "webhook",
     url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="URL that receives alerts; else it is asked for."),
+        typer.Option(metavar="URL", help="URL that receives alerts; asked for if left out."),
     ] = None,
     to: Annotated[
         list[str] | None, typer.Option(metavar="ADDRESS", help="E-mail address; may be repeated.")
     ] = None,
     severity: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="Only critical, or only warning.")
+        str | None, typer.Option(metavar="LEVEL", help="Only this severity: critical or warning.")
     ] = None,
     job: Annotated[
         str | None, typer.Option(metavar="NAME", help="This job only; its name or id.")
@@ -72,7 +72,7 @@ async def add(
     ] = None,
     allow_local: AllowLocal = False,
 ) -> None:
-    """Send alerts to a URL, PagerDuty or e-mail; keys and secret URLs come from standard input."""
+    """Add a channel; keys and secret URLs are read from standard input."""
     if allow_local:
         session.connection.allow_local()
     key = None
@@ -91,7 +91,7 @@ async def add(
     if made["signing_key"] is None:
         session.screen.say(f"{added} Try it: tickwell alerts channels test {made['name']}")
     else:
-        session.screen.say(f"{added} The key that signs it is shown this once:")
+        session.screen.say(f"{added} The key that signs it is shown only once:")
         session.screen.data(made["signing_key"])
 
 
@@ -103,15 +103,15 @@ async def test(session: Session, *, name: Name) -> None:
 
 @command(app, "preview")
 async def preview(session: Session, *, name: Name) -> None:
-    """Print what a channel is sent when an example job is missing."""
+    """Print the message that a channel would get for an example alert."""
     shown = await session.client.preview_channel(name)
     session.screen.json(shown if session.as_json else shown["message"])
 
 
 @command(app, "rm")
 async def remove(session: Session, *, name: Name, yes: Yes = False) -> None:
-    """Delete a channel; what is under way is not sent either."""
-    session.confirm(f"Delete channel {name}? What is under way is not sent either.", yes=yes)
+    """Delete a channel; pending messages are not sent either."""
+    session.confirm(f"Delete channel {name}? Pending messages are not sent either.", yes=yes)
     await session.client.delete_channel(name)
     if session.as_json:
         session.screen.json({"done": True})

@@ -11,7 +11,7 @@ from tickwell.cli.commands.alert_channels import app as channels
 from tickwell.cli.commands.alert_channels import say_sent
 from tickwell.cli.options.times import Limit, Yes, read_time, say_time
 
-app = group("alerts", "See alerts, their rules and history; silence them; send them.")
+app = group("alerts", "Manage alerts, their rules, silences and channels.")
 app.add_typer(channels)
 JobOption = Annotated[
     str | None, typer.Option(metavar="NAME", help="This job only; its name or id.")
@@ -21,7 +21,7 @@ RuleId = Annotated[str, typer.Argument(metavar="ID", help="Id, as in `alerts rul
 
 @command(app, "list")
 async def list_alerts(session: Session) -> None:
-    """List what is not well: firing alerts first, then silenced and pending ones."""
+    """List alerts: firing ones first, then silenced and pending ones."""
     page = await session.client.list_alerts()
     if session.as_json:
         session.screen.json(page)
@@ -33,12 +33,12 @@ async def list_alerts(session: Session) -> None:
     headings = ("STATUS", "NAME", "WHAT", "SINCE", "RULE")
     session.screen.table(headings, rows, soft=("NAME", "WHAT"))
     if not rows:
-        session.screen.say("No alerts. See what is watched for: tickwell alerts rules")
+        session.screen.say("No alerts. List what is watched: tickwell alerts rules")
 
 
 @command(app, "history")
 async def history(session: Session, *, limit: Limit = 20) -> None:
-    """List what was reported in the last 30 days, newest first."""
+    """List the notices of the last 30 days, newest first."""
     page = await session.client.list_alert_notices(limit=limit)
     if session.as_json:
         session.screen.json(page)
@@ -61,7 +61,7 @@ async def history(session: Session, *, limit: Limit = 20) -> None:
 
 @command(app, "rules")
 async def rules(session: Session) -> None:
-    """List alert rules: the built-in ones, and those of the project."""
+    """List alert rules: the built-in ones and those of the project."""
     page = await session.client.list_alert_rules()
     if session.as_json:
         session.screen.json(page)
@@ -98,14 +98,14 @@ async def add(
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option(metavar="HH:MM", help="Daily deadline for missing, as 06:00."),
+        typer.Option(metavar="HH:MM", help="Daily deadline for missing, e.g. 06:00."),
     ] = None,
     tz: Annotated[str, typer.Option(metavar="ZONE", help="Time zone of --by.")] = "UTC",
     repeat: Annotated[
         str, typer.Option(metavar="DURATION", help="Interval between reminders.")
     ] = "4h",
 ) -> None:
-    """Watch one job, or all jobs of the project: `alerts add missing --after 25h`."""
+    """Add a rule for one job or all of the project: `alerts add missing --after 25h`."""
     made = await session.client.create_alert_rule(
         condition,
         job=job,
@@ -124,7 +124,7 @@ async def add(
 
 @command(app, "rm")
 async def remove(session: Session, *, id: RuleId, yes: Yes = False) -> None:
-    """Delete an alert rule; what it reported is resolved."""
+    """Delete an alert rule, and resolve its alerts."""
     session.confirm(f"Delete alert rule {id}?", yes=yes)
     await session.client.delete_alert_rule(id)
     if session.as_json:
@@ -139,14 +139,14 @@ async def silence(
     *,
     why: Annotated[str, typer.Option(metavar="TEXT", help="Reason, shown with the silence.")],
     until: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="Duration, or the end: 2h, a time.")
+        str, typer.Option("--for", metavar="TIME", help="Duration, or its end: 2h, or a time.")
     ],
     rule: Annotated[
         str | None, typer.Option(metavar="ID", help="This rule only, as in `alerts rules`.")
     ] = None,
     job: JobOption = None,
 ) -> None:
-    """Report nothing for a while: of a rule, of a job, or of the whole project."""
+    """Silence alerts for a while: of a rule, a job or the project."""
     from tickwell.services.documents import instant_text
 
     end = read_time(until, "for", await session.now(), ahead=True)
@@ -189,7 +189,7 @@ async def unsilence(
     *,
     id: Annotated[str, typer.Argument(metavar="ID", help="Id, as in `alerts silences`.")],
 ) -> None:
-    """End a silence; what still fires is reported."""
+    """End a silence; alerts that still fire are sent."""
     await session.client.delete_silence(id)
     if session.as_json:
         session.screen.json({"done": True})

@@ -26,17 +26,20 @@ async def backfill(
     session: Session,
     *,
     job: Name,
-    since: Annotated[str, typer.Option(metavar="TIME", help="From: a time, a date, or 2d (ago).")],
-    until: Annotated[str, typer.Option(metavar="TIME", help="Up to, not included.")] = "now",
+    since: Annotated[str, typer.Option(metavar="TIME", help="Start: a time, a date, or 2d (ago).")],
+    until: Annotated[
+        str, typer.Option(metavar="TIME", help="End of the range, not included.")
+    ] = "now",
     force: Annotated[
-        bool, typer.Option("--force", metavar="", help="Run again what ran already.")
+        bool,
+        typer.Option("--force", metavar="", help="Run fire times again that have already run."),
     ] = False,
     most: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Where there are more, run none of them.")
+        int, typer.Option(min=1, metavar="N", help="Maximum; if there are more, run none of them.")
     ] = MOST,
     yes: Yes = False,
 ) -> None:
-    """Run the fire times of a past range that have not run, also from before the job existed."""
+    """Run the fire times of a past range that have not run, even those before the job existed."""
     from tickwell.services.documents import instant_text
 
     now = await session.now()
@@ -49,7 +52,7 @@ async def backfill(
         session.confirm(
             f"Run {say_count(found['count'], 'fire time')} of {name}{which}"
             f" from {say_time(instant_text(first))} until {say_time(instant_text(end))},"
-            " all of them now?",
+            " all now?",
             yes=yes,
         )
     done = await _go(session, "Backfilling", *span, most=None, force=force, dry_run=False)
@@ -57,7 +60,7 @@ async def backfill(
         session.screen.json(done)
         return
     left_alone = done["left_alone"]
-    rest = f"; {left_alone} ran before and are left alone" if left_alone else ""
+    rest = f"; {left_alone} ran before and are skipped" if left_alone else ""
     session.screen.say(f"{say_count(done['count'], 'execution')} will run now{rest}.")
     for id in done["ids"]:
         session.screen.data(id)
@@ -101,7 +104,7 @@ def _too_many(most: int, done: Document) -> Exception:
     from tickwell.errors import InvalidInput
 
     where = f" before {done['next']} alone" if done["next"] else ""
-    hint = f"None was run. Choose a shorter range, or pass --most with more than {most}"
+    hint = f"Nothing was run. Choose a shorter range, or a --most above {most}"
     return InvalidInput(f"there are more than {most}{where}", field="most", hint=hint)
 
 

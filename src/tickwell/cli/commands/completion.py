@@ -19,7 +19,7 @@ class Shell(StrEnum):
 def completion(
     context: typer.Context,
     *,
-    shell: Annotated[Shell, typer.Argument(help="The shell that you use.")],
+    shell: Annotated[Shell, typer.Argument(help="Your shell.")],
 ) -> None:
     """Print the completion script: eval "$(tickwell completion bash)"."""
     from typer.completion import shell_complete

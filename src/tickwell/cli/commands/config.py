@@ -11,12 +11,12 @@ from tickwell.cli.command import ApiKey, Json, Server, Store, group
 from tickwell.cli.output.screen import Screen
 from tickwell.domain.seconds import Seconds
 
-app = group("config", "See the settings in force.")
+app = group("config", "Show the settings in force.")
 
 
 @app.callback()
 def config() -> None:
-    """See the settings in force."""
+    """Show the settings in force."""
 
 
 @app.command()
@@ -27,7 +27,7 @@ def show(
     api_key: ApiKey = None,
     as_json: Json = False,
 ) -> None:
-    """List every setting with its value and where it came from; secrets are left out."""
+    """List every setting with its value and source, without secrets."""
     from tickwell.cli.config.configuration import REMOTE, configure
 
     found, screen = configure(store, server=server, key=api_key), Screen()

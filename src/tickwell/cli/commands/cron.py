@@ -16,33 +16,35 @@ if TYPE_CHECKING:
 
 #: How a phrase begins, and no cron expression.
 _PHRASES = ("every ", "on ", "daily", "weekly", "monthly", "yearly")
-app = group("cron", "Understand cron expressions.")
+app = group("cron", "Explain cron expressions.")
 
 
 @app.callback()
 def cron() -> None:
-    """Understand cron expressions."""
+    """Explain cron expressions."""
 
 
 @app.command()
 def explain(
     *,
     expression: Annotated[
-        str, typer.Argument(metavar="EXPR", help="In quotes; also 'every weekday at 9 in Rome'.")
+        str,
+        typer.Argument(metavar="EXPR", help="Quoted expression, or 'every weekday at 9 in Rome'."),
     ],
     tz: Annotated[
-        str | None, typer.Option(metavar="ZONE", help="As Europe/Rome.", show_default="UTC")
+        str | None,
+        typer.Option(metavar="ZONE", help="Time zone, e.g. Europe/Rome.", show_default="UTC"),
     ] = None,
     dialect: Annotated[
-        str, typer.Option(metavar="NAME", help="Of EXPR: cron, quartz, aws or celery.")
+        str, typer.Option(metavar="NAME", help="Dialect of EXPR: cron, quartz, aws or celery.")
     ] = "cron",
     count: Annotated[
-        int, typer.Option(min=1, max=1000, metavar="N", help="How many fire times.")
+        int, typer.Option(min=1, max=1000, metavar="N", help="Number of fire times.")
     ] = 5,
     since: Annotated[str, typer.Option(metavar="TIME", help="Fire times after this.")] = "now",
     as_json: Json = False,
 ) -> None:
-    """Say an expression in words, with its next fire times and its traps."""
+    """Explain an expression in words, with its next fire times and pitfalls."""
     from itertools import islice
 
     from tickwell import Cron, when

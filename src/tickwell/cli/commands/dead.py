@@ -28,13 +28,13 @@ class DeadFilter(TypedDict):
     search: str | None
 
 
-app = group("dead", "Look at dead letters, revive or purge them.")
+app = group("dead", "List, revive and purge dead letters.")
 Error = Annotated[
     str | None,
     typer.Option(metavar="TEXT", help="Substring of the error (see --by-error)."),
 ]
-All = Annotated[bool, typer.Option("--all", metavar="", help="Every one of the project.")]
-_NONE = "No dead letters. That is good."
+All = Annotated[bool, typer.Option("--all", metavar="", help="All dead letters of the project.")]
+_NONE = "No dead letters."
 
 
 @command(app, "list")
@@ -45,12 +45,12 @@ async def list_dead(
     since: Since = None,
     until: Until = None,
     by_error: Annotated[
-        bool, typer.Option("--by-error", metavar="", help="Count them by what went wrong.")
+        bool, typer.Option("--by-error", metavar="", help="Group by error, with counts.")
     ] = False,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> None:
-    """List executions whose budget is spent, newest first."""
+    """List executions that have used up their attempts, newest first."""
     where = await _filter(session, job, since, until)
     if by_error:
         await _groups(session, where)
@@ -112,7 +112,7 @@ async def revive(
     session: Session,
     *,
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="ID", help="These; or choose by options.")
+        list[str] | None, typer.Argument(metavar="ID", help="Ids; or choose by options.")
     ] = None,
     all_of_them: All = False,
     job: OfJob = None,
@@ -126,7 +126,7 @@ async def revive(
     payload: Payload = None,
     yes: Yes = False,
 ) -> None:
-    """Run dead letters again, under their ids and with a new budget."""
+    """Run dead letters again under their ids, with new attempts."""
     from tickwell.cli.options.definition import read_json
     from tickwell.domain.payload import KEEP
     from tickwell.errors import InvalidInput
@@ -134,8 +134,10 @@ async def revive(
     chosen = bool(job or error or since or until or all_of_them)
     if bool(ids) == chosen:
         raise InvalidInput(
-            "ids and a choice are one too many" if ids else "nothing says which",
-            hint="Give ids, or --all, --job, --error, --since and --until",
+            "ids and options that select dead letters are mutually exclusive"
+            if ids
+            else "no selection",
+            hint="Pass ids, or --all, --job, --error, --since or --until",
         )
     if ids:
         await revive_ids(session, ids, payload)
@@ -151,7 +153,7 @@ async def revive(
     did = "Revived" if payload is None else "Repeated as new executions:"
     session.screen.say(f"{did} {say_count(done['revived'], 'execution')}.")
     if done["left_out"]:
-        session.screen.say(f"Left out: {say_count(done['left_out'], 'dead letter')}.")
+        session.screen.say(f"Skipped: {say_count(done['left_out'], 'dead letter')}.")
     for name, why in done["refused"].items():
         session.screen.say(f"{name}: {why}")
 
@@ -177,13 +179,11 @@ async def purge(
     until: Until = None,
     yes: Yes = False,
 ) -> None:
-    """Delete dead letters for good. They cannot be revived any more."""
+    """Delete dead letters for good; they cannot be revived."""
     from tickwell.errors import InvalidInput
 
     if not (job or error or since or until or all_of_them):
-        raise InvalidInput(
-            "nothing says which", hint="Give --all, --job, --error, --since and --until"
-        )
+        raise InvalidInput("no selection", hint="Pass --all, --job, --error, --since or --until")
     where = await _filter(session, job, since, until, error)
     count = await _confirmed(session, where, "Delete {} for good?", yes=yes)
     with progress(session.screen, "Purging", count) as update:

@@ -14,12 +14,12 @@ from tickwell.cli.options.times import Cursor, Limit, Since, Until, Yes, say_cou
 from tickwell.cli.output.follow import Within, follow, read_within
 from tickwell.cli.output.views import Document, show_execution, show_executions
 
-app = group("executions", "Look at what ran, follow, cancel and revive it.")
-Id = Annotated[str, typer.Argument(metavar="ID", help="Of the execution.")]
-Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Of executions.")]
+app = group("executions", "List, show, follow, cancel and revive executions.")
+Id = Annotated[str, typer.Argument(metavar="ID", help="Id of the execution.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids of executions.")]
 OfJob = Annotated[
     str | None,
-    typer.Option("--job", metavar="JOB", help="Only of this job.", autocompletion=complete_job),
+    typer.Option("--job", metavar="JOB", help="Only this job.", autocompletion=complete_job),
 ]
 Payload = Annotated[
     str | None,
@@ -47,9 +47,9 @@ async def list_executions(
     *,
     job: OfJob = None,
     state: Annotated[
-        list[ListedState] | None, typer.Option(help="Only these; repeat for more.")
+        list[ListedState] | None, typer.Option(help="Only this state; may be repeated.")
     ] = None,
-    queue: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this queue.")] = None,
+    queue: Annotated[str | None, typer.Option(metavar="NAME", help="Only this queue.")] = None,
     since: Since = None,
     until: Until = None,
     limit: Limit = 50,
@@ -76,7 +76,7 @@ async def list_executions(
 
 @command(app, "show")
 async def show(session: Session, id: Id) -> None:
-    """Show one execution with its attempts, their responses and their lines."""
+    """Show one execution with its attempts, responses and output."""
     document = await session.client.get_execution(id)
     if session.as_json:
         session.screen.json(document)
@@ -92,14 +92,14 @@ async def follow_one(session: Session, id: Id, within: Within = None) -> None:
 
 @command(app, "cancel")
 async def cancel(session: Session, ids: Ids, yes: Yes = False) -> None:
-    """End what is pending, ask the worker of what is running to stop."""
+    """Cancel executions: pending ones end at once, running ones are asked to stop."""
     session.confirm(f"Cancel {say_count(len(ids), 'execution')}?", yes=yes)
     done = await _each(session, ids, session.client.cancel_execution)
     if session.as_json:
         session.screen.json({"items": done})
         return
     left = len(ids) - len(done)
-    rest = f"; {left} had ended already" if left else ""
+    rest = f"; {left} had already ended" if left else ""
     session.screen.say(f"Cancelled {say_count(len(done), 'execution')}{rest}.")
 
 
@@ -107,12 +107,12 @@ async def cancel(session: Session, ids: Ids, yes: Yes = False) -> None:
 async def answer(
     session: Session,
     id: Id,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it waits for.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name that it waits for.")],
     value: Annotated[
-        str, typer.Argument(metavar="[JSON]", help="The answer; @FILE reads a file.")
+        str, typer.Argument(metavar="[JSON]", help="JSON answer; @FILE reads a file.")
     ] = "true",
 ) -> None:
-    """Answer what an execution waits for; it goes on at once."""
+    """Answer an execution that waits for input; it continues at once."""
     from tickwell.cli.options.definition import read_json
 
     document = await session.client.answer_execution(id, name, read_json(value, "answer"))
@@ -124,7 +124,7 @@ async def answer(
 
 @command(app, "revive")
 async def revive(session: Session, ids: Ids, payload: Payload = None) -> None:
-    """Run dead executions again under their ids, with a new budget."""
+    """Run dead executions again under their ids, with new attempts."""
     await revive_ids(session, ids, payload)
 
 
@@ -135,7 +135,7 @@ async def revive_ids(session: Session, ids: list[str], payload: str | None) -> N
 
     if payload is not None:
         if len(ids) != 1:
-            raise InvalidInput("one execution is repeated at a time", field="payload")
+            raise InvalidInput("only one execution can be repeated at a time", field="payload")
         own = read_json(payload, "payload")
         document = await session.client.revive_execution(ids[0], own)
         if session.as_json:
@@ -149,7 +149,7 @@ async def revive_ids(session: Session, ids: list[str], payload: str | None) -> N
         session.screen.json({"items": done})
         return
     left = len(ids) - len(done)
-    rest = f"; {left} not: they are not dead, or their job is deleted" if left else ""
+    rest = f"; {left} skipped: not dead, or the job is deleted" if left else ""
     session.screen.say(f"Revived {say_count(len(done), 'execution')}{rest}.")
 
 

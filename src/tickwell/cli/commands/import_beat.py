@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: Fire times that a dry run lists of each entry.
 _FIRES = 5
 _DISABLED = "disabled in Celery beat"
-app = group("import", "Take over the schedule of Celery beat.")
+app = group("import", "Import the schedule of Celery beat.")
 
 DryRun = Annotated[
     bool,
@@ -48,7 +48,7 @@ class _Taken:
 
 @app.callback()
 def import_from() -> None:
-    """Take over the schedule of Celery beat."""
+    """Import the schedule of Celery beat."""
 
 
 @command(app, "celery-beat")
@@ -56,13 +56,13 @@ async def celery_beat(
     session: Session,
     *,
     path: Annotated[
-        str, typer.Argument(metavar="APP", help="As after celery -A: shop.celery:app.")
+        str, typer.Argument(metavar="APP", help="App, as for celery -A: shop.celery:app.")
     ],
     dry_run: DryRun = False,
     wait: Wait = False,
     skip: Skip = None,
 ) -> None:
-    """Import the beat_schedule of a Celery app. May be repeated."""
+    """Import the beat_schedule of a Celery app. Idempotent."""
     _require_celery()
     from tickwell.celery_beat.app import app_entries, load_app, require_entries
 
@@ -83,7 +83,7 @@ async def django_celery_beat(
     wait: Wait = False,
     skip: Skip = None,
 ) -> None:
-    """Import the tables of django-celery-beat. May be repeated."""
+    """Import the tables of django-celery-beat. Idempotent."""
     _require_celery()
     from tickwell.celery_beat.django_tables import read_django
 
@@ -94,7 +94,7 @@ async def django_celery_beat(
 async def redbeat(
     session: Session,
     *,
-    url: Annotated[str, typer.Argument(metavar="REDIS_URL", help="As redis://localhost:6379/1.")],
+    url: Annotated[str, typer.Argument(metavar="REDIS_URL", help="E.g. redis://localhost:6379/1.")],
     tz: Annotated[
         str, typer.Option(metavar="ZONE", help="The app's timezone, which RedBeat does not store.")
     ] = "UTC",
@@ -105,7 +105,7 @@ async def redbeat(
     wait: Wait = False,
     skip: Skip = None,
 ) -> None:
-    """Import the entries of RedBeat. May be repeated."""
+    """Import the entries of RedBeat. Idempotent."""
     _require_celery()
     from tickwell.celery_beat.redbeat_keys import read_redbeat
     from tickwell.domain.cron import check_zone
@@ -152,7 +152,7 @@ async def _take(
         await _write(session, taken)
     if over:
         names = ", ".join(over)
-        session.screen.say(f"{say_count(len(over), 'entry')} left out, never due again: {names}.")
+        session.screen.say(f"{say_count(len(over), 'entry')} skipped, never due again: {names}.")
 
 
 def _without(entries: list[BeatEntry], skip: list[str]) -> list[BeatEntry]:
@@ -161,8 +161,8 @@ def _without(entries: list[BeatEntry], skip: list[str]) -> list[BeatEntry]:
     names = {entry.name for entry in entries}
     for name in skip:
         if name not in names:
-            hint = f"There are: {', '.join(sorted(names)[:10])}"
-            raise InvalidInput(f"there is no entry {name!r}", field="skip", hint=hint)
+            hint = f"Entries: {', '.join(sorted(names)[:10])}"
+            raise InvalidInput(f"no entry {name!r}", field="skip", hint=hint)
     return [entry for entry in entries if entry.name not in skip]
 
 
@@ -227,8 +227,8 @@ async def _require_own(session: Session, taken: list[_Taken]) -> None:
             return  # a store that is to be made; if it is another refusal, adding says so
         if TAG not in known.get("tags", ()):
             raise Conflict(
-                f"job {each.job.name!r} exists and did not come from Celery beat; delete or rename"
-                " it, or leave the entry out: --skip. Nothing was imported"
+                f"job {each.job.name!r} exists and was not imported from Celery beat;"
+                " delete or rename it, or leave the entry out: --skip. Nothing was imported"
             )
 
 

@@ -50,9 +50,11 @@ _IGNORED = ".env\ntickwell.db\ntickwell.db-shm\ntickwell.db-wal\ntickwell.db.key
 
 def init(
     *,
-    folder: Annotated[Path, typer.Argument(help="Which folder; made if it is missing.")] = Path(),
+    folder: Annotated[
+        Path, typer.Argument(help="Folder to write to; created if it is missing.")
+    ] = Path(),
 ) -> None:
-    """Write a small project that runs: jobs.py, tickwell.toml, and what git should not keep."""
+    """Write a small project that runs: jobs.py, tickwell.toml and .gitignore."""
     from tickwell.errors import InvalidInput
 
     files = {

@@ -13,9 +13,9 @@ from tickwell.cli.options.job_options import complete_job
 from tickwell.cli.options.times import Cursor, Limit, Since, Until, Yes, say_count, say_rest
 from tickwell.cli.output.views import Document, show_history, show_job, show_jobs
 
-app = group("jobs", "Add, look at and change jobs.")
+app = group("jobs", "Add, show and change jobs.")
 Name = Annotated[
-    str, typer.Argument(metavar="JOB", help="Its name or id.", autocompletion=complete_job)
+    str, typer.Argument(metavar="JOB", help="Name or id of the job.", autocompletion=complete_job)
 ]
 Names = Annotated[
     list[str], typer.Argument(metavar="JOB", help="Names or ids.", autocompletion=complete_job)
@@ -35,9 +35,11 @@ async def list_jobs(
     session: Session,
     *,
     search: Annotated[str | None, typer.Argument(help="Substring of the name.")] = None,
-    state: Annotated[list[Shown] | None, typer.Option(help="Only these; repeat for more.")] = None,
+    state: Annotated[
+        list[Shown] | None, typer.Option(help="Only this state; may be repeated.")
+    ] = None,
     tag: Annotated[str | None, typer.Option(metavar="TAG", help="Only with this tag.")] = None,
-    queue: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this queue.")] = None,
+    queue: Annotated[str | None, typer.Option(metavar="NAME", help="Only this queue.")] = None,
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> None:
@@ -76,7 +78,7 @@ async def pause(
         typer.Option(metavar="TIME", help="When to resume: a time, or a delay such as 2h."),
     ] = None,
 ) -> None:
-    """Stop jobs from firing; what has not started is taken back."""
+    """Stop jobs from firing, and withdraw what has not started."""
     from tickwell.cli.options.times import read_time
     from tickwell.services.documents import instant_text
 
@@ -113,8 +115,12 @@ async def next_fires(
     session: Session,
     *,
     job: Name,
-    count: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="How many.")] = 10,
-    tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Also in this zone.")] = None,
+    count: Annotated[
+        int, typer.Option(min=1, max=1000, metavar="N", help="Number of fire times.")
+    ] = 10,
+    tz: Annotated[
+        str | None, typer.Option(metavar="ZONE", help="Show the times in this zone too.")
+    ] = None,
 ) -> None:
     """Print the next fire times of a job."""
     from tickwell.cli.output.views import show_fires
@@ -132,7 +138,7 @@ async def next_fires(
 
 @command(app, "slots")
 async def slots(session: Session, job: Name, since: Since = "1d", until: Until = "now") -> None:
-    """Print every fire time of a range with its answer: nothing is missed in silence."""
+    """Print every fire time of a range with what became of it."""
     from tickwell.cli.options.times import read_time
     from tickwell.cli.output.views import show_slots
     from tickwell.services.documents import instant_text
@@ -150,7 +156,7 @@ async def slots(session: Session, job: Name, since: Since = "1d", until: Until =
 
 @command(app, "history")
 async def history(session: Session, job: Name, limit: Limit = 50, cursor: Cursor = None) -> None:
-    """List what a job ran, newest first."""
+    """List the executions of a job, newest first."""
     page = await session.client.list_executions(job=job, cursor=cursor, limit=limit)
     if session.as_json:
         session.screen.json(page)
@@ -171,7 +177,7 @@ def _say_changed(session: Session, items: Sequence[Document], verb: str) -> None
         return
     for each in items:
         taken = each["withdrawn"] + each["cancelling"]
-        rest = f"; {say_count(taken, 'execution')} taken back" if taken else ""
+        rest = f"; {say_count(taken, 'execution')} withdrawn" if taken else ""
         session.screen.say(f"{verb} {each['job']['name']}{rest}.")
 
 
@@ -180,4 +186,4 @@ def _why_none(job: Document) -> str:
         return f"None: it is paused. Resume it: tickwell jobs resume {job['name']}"
     if "on_demand" in job["trigger"]:
         return f"None: it runs on demand. Run it: tickwell jobs trigger {job['name']}"
-    return "None is known: it has finished, or counts from the end of a run that is live."
+    return "None known: the job has finished, or counts from the end of a running execution."

@@ -147,7 +147,9 @@ def say_counts(session: Session, done: Counter[str]) -> None:
 
 File = Annotated[
     str | None,
-    typer.Option("--file", "-f", metavar="FILE", help="A job as .json or .toml; - for JSON."),
+    typer.Option(
+        "--file", "-f", metavar="FILE", help="Job as .json or .toml; - reads JSON from stdin."
+    ),
 ]
 
 
@@ -162,7 +164,7 @@ async def add(
     session: Session,
     /,
     *,
-    name: Annotated[str | None, typer.Argument(help="Unique in the project.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name, unique in the project.")] = None,
     file: File = None,
     allow_local: AllowLocal = False,
     **arguments: Any,
@@ -188,7 +190,7 @@ async def add(
         return
     if not is_new:
         session.screen.say(
-            f"{job['name']} has this dedupe key already; nothing was added."
+            f"{job['name']} already has this dedupe key; nothing was added."
             f" Change it: tickwell jobs edit {job['name']}"
         )
         session.screen.data(job["id"])
@@ -206,12 +208,12 @@ async def edit(
     job: Name,
     file: File = None,
     version: Annotated[
-        int | None, typer.Option(metavar="N", help="Refuse if it was edited since this version.")
+        int | None, typer.Option(metavar="N", help="Fail if the job was edited after this version.")
     ] = None,
     allow_local: AllowLocal = False,
     **arguments: Any,
 ) -> None:
-    """Change a job by options or a file; without either your $EDITOR opens."""
+    """Change a job by options or a file; without either, opens $EDITOR."""
     from tickwell.cli.options.definition import changed, is_given, read_file
     from tickwell.domain.document.initial_state import require_unchanged
     from tickwell.domain.job import JobState
@@ -229,13 +231,13 @@ async def edit(
     document.setdefault("name", before["name"])
     if not file and not options:
         if not session.screen.is_terminal:
-            raise InvalidInput("nothing is to be changed", hint="Give options, or --file")
+            raise InvalidInput("nothing to change", hint="Give options, or --file")
         document = _in_editor(document)
     document = changed(document, options, await session.now())
     require(document)
     expected = version if version is not None else document.get("version", before["version"])
     if _is_same(document, before):
-        session.screen.say("Nothing was changed.")
+        session.screen.say("Nothing changed.")
         return
     with naming_the_option():
         done = await replace_job(session, before["id"], document, expected)
@@ -262,12 +264,14 @@ async def trigger(
     ] = None,
     key: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Idempotency key; the same key is the same run."),
+        typer.Option(metavar="TEXT", help="Idempotency key; the same key triggers one run."),
     ] = None,
-    wait: Annotated[bool, typer.Option("--wait", metavar="", help="Until it has ended.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", metavar="", help="Wait until the execution has ended.")
+    ] = False,
     within: Within = None,
 ) -> None:
-    """Run a job now, or at a moment."""
+    """Run a job now, or at a given time."""
     from tickwell.cli.options.definition import read_json
     from tickwell.cli.options.times import read_time
     from tickwell.client.calls import trigger_job
@@ -292,7 +296,7 @@ async def trigger(
     elif session.as_json:
         session.screen.json(document)
     else:
-        message = "Asked for a run" if not asked.replayed else "This run was asked for before"
+        message = "Triggered a run" if not asked.replayed else "This run was triggered before"
         session.screen.say(f"{message}. Watch it: tickwell executions follow {document['id']}")
         session.screen.data(document["id"])
 
@@ -302,8 +306,7 @@ async def _say_who_is_missing(session: Session, queue: str) -> None:
     workers = (await session.client.list_workers())["items"]
     if not any(each["state"] == "alive" and queue in each["queues"] for each in workers):
         session.screen.say(
-            f"No worker is alive that takes from the queue {queue}: the run waits for one."
-            " See: tickwell doctor"
+            f"No live worker takes from the queue {queue}, so the run waits. See: tickwell doctor"
         )
 
 
@@ -324,12 +327,12 @@ def require(document: Document) -> None:
         raise InvalidInput("the job has no name", field="name", hint="tickwell jobs add NAME …")
     if not document.get("trigger"):
         raise InvalidInput(
-            "nothing says when",
+            "is missing",
             field="trigger",
-            hint="Give --cron, --every, --when, --at or --on-demand",
+            hint="Pass --cron, --every, --when, --at or --on-demand",
         )
     if not document.get("target"):
-        raise InvalidInput("nothing says what", field="target", hint="Give --url or --call")
+        raise InvalidInput("is missing", field="target", hint="Pass --url or --call")
 
 
 def _in_editor(document: Document) -> dict[str, Any]:

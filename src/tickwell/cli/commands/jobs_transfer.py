@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def export(session: Session) -> None:
-    """Print all jobs as one JSON document, for `import`; what code declares is left out."""
+    """Print all jobs as one JSON document for `import`, except those that code declares."""
     from tickwell.domain.sender import is_sender_name
 
     jobs = [each async for each in _all(session)]
@@ -35,7 +35,7 @@ async def export(session: Session) -> None:
     ]
     session.screen.json({"jobs": [portable(each) | _paused(each) for each in own]})
     left = len(jobs) - len(own)
-    rest = f"; {left} belong to code, callbacks or channels and are left out" if left else ""
+    rest = f"; {left} belong to code, callbacks or channels and are skipped" if left else ""
     session.screen.say(f"{say_count(len(own), 'job')}{rest}.")
 
 
@@ -43,11 +43,12 @@ async def import_jobs(
     session: Session,
     *,
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Of `export`, .json or .toml; - for JSON.")
+        str,
+        typer.Argument(metavar="FILE", help="Output of `export`, .json or .toml; - reads stdin."),
     ],
     allow_local: AllowLocal = False,
 ) -> None:
-    """Add the jobs of a file, and give those that are there its definitions. May be repeated."""
+    """Add the jobs of a file, and update those that exist. Idempotent."""
     from tickwell.cli.options.definition import read_jobs
     from tickwell.domain.document.initial_state import initial_state
     from tickwell.errors import InvalidInput

@@ -9,13 +9,13 @@ import typer
 
 from tickwell.cli.command import Session, command, group
 
-app = group("queues", "Look at queues, pause and resume them.")
-Name = Annotated[str, typer.Argument(metavar="QUEUE", help="Its name.")]
+app = group("queues", "List, pause and resume queues.")
+Name = Annotated[str, typer.Argument(metavar="QUEUE", help="Name of the queue.")]
 
 
 @command(app, "list")
 async def list_queues(session: Session) -> None:
-    """List queues: what waits and runs in each, and how many workers take from it."""
+    """List queues with what waits and runs in each, and their workers."""
     page = await session.client.list_queues()
     screen = session.screen
     if session.as_json:
@@ -44,17 +44,17 @@ async def pause(
     queue: Name,
     why: Annotated[str, typer.Option(metavar="TEXT", help="Reason, shown in `queues list`.")] = "",
 ) -> None:
-    """Let workers take nothing more from a queue, for all projects; what is running ends."""
+    """Pause a queue for all projects: workers claim nothing more; running attempts end."""
     page = await session.client.pause_queue(queue, note=why)
     if session.as_json:
         session.screen.json(page)
     else:
-        session.screen.say(f"Paused {queue}. Let it go on: tickwell queues resume {quote(queue)}")
+        session.screen.say(f"Paused {queue}. Resume it: tickwell queues resume {quote(queue)}")
 
 
 @command(app, "resume")
 async def resume(session: Session, *, queue: Name) -> None:
-    """Let workers take from a paused queue again."""
+    """Let workers claim from a paused queue again."""
     page = await session.client.resume_queue(queue)
     if session.as_json:
         session.screen.json(page)

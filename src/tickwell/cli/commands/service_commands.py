@@ -73,7 +73,7 @@ def _show(session: Session, findings: list[dict[str, str]]) -> None:
     session.screen.table(("LEVEL", "CHECK", "FINDING"), rows, soft=())
     bad = sum(each["level"] != "green" for each in findings)
     need = f"{bad} of {len(findings)} checks {'needs' if bad == 1 else 'need'} attention."
-    session.screen.say(need if bad else "Nothing is wrong.")
+    session.screen.say(need if bad else "Everything is healthy.")
 
 
 def _sentence(text: str, remedy: str) -> str:

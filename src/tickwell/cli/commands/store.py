@@ -16,12 +16,12 @@ import typer
 from tickwell.cli.command import DEFAULT_STORE, Json, Store, group
 from tickwell.cli.output.screen import Screen, progress
 
-app = group("store", "Bring the schema up to date, copy the data, try what it promises.")
+app = group("store", "Migrate, back up and verify the store.")
 
 
 @app.command()
 def migrate(*, store: Store = None, as_json: Json = False) -> None:
-    """Make the store if it is missing, and bring its schema up to date."""
+    """Create the store if it is missing, and bring its schema up to date."""
     import asyncio
 
     from tickwell.cli.config.configuration import configure
@@ -43,11 +43,13 @@ def migrate(*, store: Store = None, as_json: Json = False) -> None:
 @app.command()
 def backup(
     *,
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="The copy; it must not exist.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File to write; it must not exist.")
+    ],
     store: Store = None,
     as_json: Json = False,
 ) -> None:
-    """Copy a SQLite store to a file while it is used; the copy is whole, or not there."""
+    """Copy a SQLite store to a file while it is in use; complete, or not at all."""
     from tickwell.cli.config.configuration import configure
     from tickwell.cli.connection.store_connection import check_there
     from tickwell.services.keyring.source import key_file, key_path
@@ -84,14 +86,14 @@ MODULE = "tickwell.testing.verify"
 
 Url = Annotated[
     str | None,
-    typer.Argument(metavar="URL", help="The store.", show_default=DEFAULT_STORE),
+    typer.Argument(metavar="URL", help="URL of the store.", show_default=DEFAULT_STORE),
 ]
 Quick = Annotated[
-    bool, typer.Option("--quick", help="Fewer fires, and the core of the contract only.")
+    bool, typer.Option("--quick", help="Fewer fires, and only the core of the contract.")
 ]
 Suites = Annotated[
     list[str] | None,
-    typer.Option("--suite", metavar="NAME", help=f"Only this one, of {', '.join(SUITES)}."),
+    typer.Option("--suite", metavar="NAME", help=f"Only this suite: {', '.join(SUITES)}."),
 ]
 
 
@@ -99,7 +101,7 @@ Suites = Annotated[
 def verify(
     *, url: Url = None, quick: Quick = False, suite: Suites = None, as_json: Json = False
 ) -> None:
-    """Try a store with contract, contention, kill and skew, in a scratch place beside your data."""
+    """Test a store by contract, contention, kill and skew, in scratch tables next to your data."""
     from tickwell.cli.config.configuration import configure
 
     orders = {

@@ -22,7 +22,7 @@ AllowLocal = Annotated[
     typer.Option(
         "--allow-local",
         metavar="",
-        help="Let its webhooks go to this machine; the service needs the same option.",
+        help="Allow webhooks to this machine; the service must, too.",
     ),
 ]
 

@@ -137,7 +137,7 @@ class Configuration:
         server, key = self.origins.get("server", ""), self.origins.get("key", "")
         if key and _is_of_folder(server) and not _is_of_folder(key):
             raise InvalidSetting(
-                "names the server, and the API key comes from elsewhere",
+                "names the server, but the API key comes from another source",
                 field=server,
                 hint="Pass --server or export TICKWELL_SERVER if the key is meant for it",
             )
@@ -190,7 +190,7 @@ def _choose(found: dict[str, tuple[Any, str]]) -> None:
     if found.get("store", ("", ""))[1] != "--store" or "server" not in found:
         return
     if found["server"][1] == "--server":
-        raise InvalidSetting("--store and --server are one too many", hint="Give one of them")
+        raise InvalidSetting("--store and --server are mutually exclusive", hint="Pass one of them")
     del found["server"]
 
 
@@ -228,7 +228,7 @@ def _from_toml(path: Path) -> Found:
         if name not in KINDS:
             near = get_close_matches(name, KINDS, n=1)
             hint = f"Is it {near[0]}?" if near else "tickwell config show lists them all"
-            raise InvalidSetting(f"{name!r} is no setting", field=FILE, hint=hint)
+            raise InvalidSetting(f"{name!r} is not a setting", field=FILE, hint=hint)
         origin = f"{name} in {FILE}"
         yield name, native(name, value, origin), origin
 
@@ -255,7 +255,7 @@ def _refuse_misspelt(texts: Mapping[str, str], known: Sequence[str], where: str)
         near = get_close_matches(variable.removeprefix(PREFIX), names, n=1, cutoff=_NEAR)
         if near:
             origin = f"{variable} {where}"
-            raise InvalidSetting("it is no setting", field=origin, hint=f"Is it {PREFIX}{near[0]}?")
+            raise InvalidSetting("not a setting", field=origin, hint=f"Is it {PREFIX}{near[0]}?")
 
 
 def _without_driver(url: str) -> str:

@@ -34,9 +34,9 @@ class ServerConnection(Connection):
 
     def allow_local(self) -> None:
         raise InvalidInput(
-            "where webhooks may go is a setting of the server",
+            "a server's own setting decides where its webhooks may go",
             field="allow_local",
-            hint="Start it so: tickwell serve --allow-local",
+            hint="Start it with: tickwell serve --allow-local",
         )
 
     async def doctor(self, *, fix: bool) -> list[Document]:

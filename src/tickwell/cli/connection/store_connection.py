@@ -47,14 +47,14 @@ def check_there(url: str) -> None:
     """Refuse to make an empty store only to say that nothing is in it."""
     if url.startswith("memory:"):
         raise InvalidSetting(
-            "memory:// ends with the process that has it, and this one has just begun",
+            "memory:// lives only as long as this command",
             field="store",
-            hint="Name the store that your service uses, as --store sqlite:///tickwell.db",
+            hint="Name the store of your service, e.g. --store sqlite:///tickwell.db",
         )
     path = store_file(url)
     if path is not None and not path.exists():
         raise StoreRefused(
-            f"{path} does not exist; name another --store, or make it: tickwell jobs add,"
+            f"{path} does not exist; name another --store, or create it: tickwell jobs add,"
             " tickwell serve or tickwell store migrate"
         )
 

@@ -24,17 +24,15 @@ def demo(
     *,
     store: Annotated[
         str | None,
-        typer.Option(help="An empty store to fill. Default: a scratch file, gone in the end."),
+        typer.Option(help="Empty store to fill. Default: a temporary file."),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port to listen on; 0: any free one.")
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")
     ] = 8080,
-    serve: Annotated[
-        bool, typer.Option(help="Whether to serve it; --no-serve only fills the store.")
-    ] = True,
-    seed: Annotated[int, typer.Option(help="Another number, another week.")] = 7,
+    serve: Annotated[bool, typer.Option(help="Serve it; --no-serve only fills the store.")] = True,
+    seed: Annotated[int, typer.Option(help="Seed of the example data.")] = 7,
 ) -> None:
-    """Fill a scratch store with a lively example, a week of it, and serve it to look around in.
+    """Fill a scratch store with a week of example data, and serve it.
 
     About 40 jobs of a shop, with failures, dead letters and pauses. Webhooks go to this machine
     only. Authentication is off, and only this machine can reach it.
@@ -43,7 +41,7 @@ def demo(
 
     if not serve and store is None:
         raise InvalidSetting(
-            "a scratch store that nobody serves is gone at once",
+            "without serving it, a scratch store would be deleted at once",
             field="store",
             hint="Name one to keep: tickwell demo --no-serve --store sqlite:///demo.db",
         )
@@ -78,7 +76,7 @@ async def _demo(url: str, folder: Path, port: int, seed: int, *, serving: bool) 
         raise InvalidSetting(
             f"{scheduler.store_url} has jobs already",
             field="store",
-            hint="Name an empty one: what a demo invents does not belong among real jobs",
+            hint="Name an empty store: demo data does not belong among real jobs",
         )
     count = await fill(operation_context.store, operation_context.clock.now(), address, random)
     typer.echo(f"filled {scheduler.store_url}: {count:,} executions of a week", err=True)

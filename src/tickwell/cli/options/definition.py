@@ -58,10 +58,12 @@ def read_file(name: str) -> Document:
     """The document in a file of JSON or TOML; "-" is JSON from standard input."""
     document = _parsed(name, read_text(name, "file"))
     if not isinstance(document, dict):
-        raise InvalidInput(f"{name} does not hold one job", field="file", hint="It is an object")
+        raise InvalidInput(
+            f"{name} does not contain exactly one job", field="file", hint="It is an object"
+        )
     if "name" not in document and ("jobs" in document or "items" in document):
         hint = f"For several: tickwell jobs import {name}"
-        raise InvalidInput(f"{name} does not hold one job", field="file", hint=hint)
+        raise InvalidInput(f"{name} does not contain exactly one job", field="file", hint=hint)
     return document
 
 
@@ -72,7 +74,7 @@ def read_jobs(name: str) -> list[Document]:
         found = found.get("jobs", found.get("items", [found]))
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise InvalidInput(
-            f"{name} holds no jobs", field="file", hint='For example {"jobs": [{"name": …}]}'
+            f"{name} contains no jobs", field="file", hint='For example {"jobs": [{"name": …}]}'
         )
     return found
 
@@ -110,7 +112,7 @@ def read_text(name: str, field: str, most: int = LARGEST) -> str:
         ) from None
     except UnicodeDecodeError:
         if len(content) <= most:
-            raise InvalidInput(f"{name} is not a text in UTF-8", field=field) from None
+            raise InvalidInput(f"{name} is not UTF-8 text", field=field) from None
     if len(content) > most:
         raise InvalidPayload(
             f"{name} has more than {most} bytes",

@@ -11,24 +11,24 @@ import typer
 from tickwell.cli.command import Session
 from tickwell.errors import InvalidInput
 
-Limit = Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="How many at most.")]
+Limit = Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="Maximum number of rows.")]
 Cursor = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Where the list before this one ended.")
+    str | None, typer.Option(metavar="TEXT", help="Cursor that the previous page ended with.")
 ]
 Since = Annotated[
-    str | None, typer.Option(metavar="TIME", help="From: a time, 2h (ago), or a date; UTC.")
+    str | None, typer.Option(metavar="TIME", help="Start: a time, 2h (ago), or a date; UTC.")
 ]
-Until = Annotated[str | None, typer.Option(metavar="TIME", help="Up to, not included.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")]
+Until = Annotated[str | None, typer.Option(metavar="TIME", help="End of the range, not included.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask for confirmation.")]
 
 
 def say_rest(session: Session, page: Mapping[str, Any], empty: str) -> None:
     """What the table does not say: that it is empty and why, or that there is more."""
     following = page.get("next_cursor")
     if following and not page["items"]:
-        session.screen.say(f"None so far: look further with --cursor {following}")
+        session.screen.say(f"None so far; search on with --cursor {following}")
     elif following:
-        session.screen.say(f"There is more: repeat this with --cursor {following}")
+        session.screen.say(f"More: repeat with --cursor {following}")
     elif not page["items"]:
         session.screen.say(empty)
 
@@ -77,7 +77,7 @@ def _in_zone(moment: datetime, raw: str, field: str, tz: str | None) -> datetime
 
     if tz is None:
         raise InvalidInput(
-            f"{raw!r} does not say its offset from UTC",
+            f"{raw!r} has no offset from UTC",
             field=field,
             hint=f"Write {raw}Z, or add --tz",
         )

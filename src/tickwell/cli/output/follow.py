@@ -20,7 +20,9 @@ _LAST_LINES = 200
 
 Within = Annotated[
     str | None,
-    typer.Option(metavar="DURATION", help="Wait no longer: 10m. Then also for what is parked."),
+    typer.Option(
+        metavar="DURATION", help="Maximum wait, e.g. 10m; parked ones are waited for, too."
+    ),
 ]
 
 
@@ -114,7 +116,7 @@ def _news(execution: Document) -> list[str]:
     elif state == "parked":
         why = execution.get("reason") or "no live worker can run it"
         # A refusal, as "may run it: …", quotes its own remedy.
-        refused = why.startswith("no live worker may run it")
+        refused = why.startswith("no live worker is allowed to run it")
         remedy = "" if refused else "; start one that does"
         lines.append(f"parked: {why}{remedy}")
     elif state not in _ENDED:

@@ -125,7 +125,7 @@ def show_slots(screen: Screen, page: Mapping[str, Any]) -> None:
     screen.table(headings, rows, soft=("REASON",), below=True)
     screen.say(_sum(page["items"]))
     if page["next"]:
-        screen.say(f"There is more: repeat this with --since {page['next']}")
+        screen.say(f"More: repeat with --since {page['next']}")
 
 
 def _sum(slots: list[Mapping[str, Any]]) -> str:
@@ -219,8 +219,8 @@ def _declared(job: Document) -> str:
     """Whose code declares the job, and whether that or an edit is in force."""
     if not job.get("app"):
         return ""
-    in_force = "edited since, and the edit wins until the code changes again"
-    return f"{job['app']}, in code; {in_force if job.get('edited') else 'the code is in force'}"
+    in_force = "edited; the edit applies until the code changes again"
+    return f"{job['app']}, in code; {in_force if job.get('edited') else 'the code applies'}"
 
 
 _POLICIES = (
@@ -381,7 +381,7 @@ def note(execution: Document) -> str:
     from tickwell.domain.celery import is_sent
 
     if is_sent(execution["ability"], execution.get("result")):
-        return "sent; its result is not awaited"
+        return "sent; result not awaited"
     if execution["state"] in {"succeeded", "running"}:
         return ""
     return waiting_for(execution) or say_error(execution["error"]) or execution["reason"] or ""

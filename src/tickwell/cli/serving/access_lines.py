@@ -26,7 +26,7 @@ def access_lines(scheduler: Scheduler, first: Bootstrap | None, url: str) -> Ite
     """Lines for the terminal or the log; credentials are among them on a terminal only."""
     settings = scheduler.settings
     if settings.auth and first is not None:
-        yield "Shown this once, because this is the first start:"
+        yield "First start. These are shown only once:"
         yield f"  log in, within an hour: {url}/login?link={first.link_token}"
         yield f"  API key, admin of the project default{_until(settings)}:"
         yield f"    {first.key}"
@@ -57,7 +57,7 @@ def warnings(settings: Settings, url: str) -> Iterator[str]:
     host = urlsplit(url).hostname or ""
     if settings.auth and url.startswith("http://") and not ip_address(host).is_loopback:
         yield (
-            "WARNING: plain http beyond this machine: keys and sessions can be read on the way;"
+            "WARNING: plain HTTP on the network: others can read keys and sessions;"
             " set tls_cert and tls_key, or listen on 127.0.0.1 behind a proxy with TLS"
         )
 

@@ -34,7 +34,7 @@ def serve(
         typer.Option(
             envvar="TICKWELL_STORE",
             metavar="URL",
-            help="Where data lives.",
+            help="URL of the store.",
             show_default=_DEFAULTS.store,
         ),
     ] = None,
@@ -43,14 +43,14 @@ def serve(
         typer.Option(
             envvar="TICKWELL_NOTIFY",
             metavar="URL",
-            help="A Redis beside the store that wakes every process, as redis://host.",
+            help="Redis that wakes processes at once, e.g. redis://host.",
         ),
     ] = None,
     engine: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Who runs executions: tickwell or celery.",
+            help="Engine that runs executions: tickwell or celery.",
             show_default=_DEFAULTS.engine,
         ),
     ] = None,
@@ -63,14 +63,14 @@ def serve(
         typer.Option(
             envvar="TICKWELL_APP",
             metavar="PATH",
-            help="The scheduler whose handlers to run, as module:name.",
+            help="Scheduler whose handlers to run, e.g. module:name.",
         ),
     ] = None,
     role: Annotated[
         str | None,
         typer.Option(
             metavar="ROLES",
-            help="What this process does: any of api, planner, worker.",
+            help="Roles of this process: any of api, planner, worker.",
             show_default="all; with Celery api,planner",
         ),
     ] = None,
@@ -82,7 +82,7 @@ def serve(
     ] = 0,
     host: Annotated[
         str | None,
-        typer.Option(metavar="HOST", help="The address to listen on.", show_default=_DEFAULTS.host),
+        typer.Option(metavar="HOST", help="Address to listen on.", show_default=_DEFAULTS.host),
     ] = None,
     port: Annotated[
         int | None,
@@ -90,11 +90,13 @@ def serve(
             min=0,
             max=65535,
             metavar="PORT",
-            help="The port to listen on; 0: any free one.",
+            help="Port to listen on; 0: any free one.",
             show_default=str(_DEFAULTS.port),
         ),
     ] = None,
-    http: Annotated[bool, typer.Option(metavar="", help="Whether to listen at all.")] = True,
+    http: Annotated[
+        bool, typer.Option(metavar="", help="Serve the API and the dashboard over HTTP.")
+    ] = True,
     auth: Annotated[
         bool | None,
         typer.Option(
@@ -109,7 +111,7 @@ def serve(
         typer.Option(
             "--allow-local",
             metavar="",
-            help="Let webhooks go to this machine too: plain http, loopback addresses, any port.",
+            help="Allow webhooks to this machine: http, loopback, any port.",
         ),
     ] = False,
     log_format: Annotated[

@@ -81,7 +81,7 @@ class Service:
             check_issuers(scheduler.settings)
         if workers and scheduler.settings.store.startswith("memory:"):
             raise InvalidSetting(
-                "worker processes cannot see what this process keeps in memory",
+                "worker processes cannot share a store in memory",
                 field="workers",
                 hint="Choose another --store, or --workers 0",
             )
@@ -154,7 +154,7 @@ class Service:
         self._say(sock)
         await self.stopping.wait()
         if self.log.format == "console":
-            self._tell("stopping: no new claims, running attempts may end")
+            self._tell("stopping: claiming nothing more, waiting for running attempts")
         else:
             lines.SERVICE_STOPPING.log()
 
@@ -306,7 +306,7 @@ class Service:
         if url is not None:
             if "api" in self.roles:
                 yield f"{url}/ is the dashboard, {url}/api/v1 the API"
-            yield f"{url}/health reports its health"
+            yield f"{url}/health reports health"
             if "api" in self.roles:
                 yield from access_lines(self.scheduler, self.first, url)
                 yield from warnings(self.scheduler.settings, url)
@@ -332,9 +332,9 @@ def _require_loopback(host: str) -> None:
             return
     if host != "localhost":
         raise InvalidSetting(
-            f"{host} is not this machine alone, and the API asks nobody who they are",
+            f"{host} is reachable from other machines, and authentication is off",
             field="host",
-            hint="Listen on 127.0.0.1, or leave the api role out",
+            hint="Turn authentication on, listen on 127.0.0.1, or drop the role api",
         )
 
 

@@ -14,7 +14,9 @@ app = group("audit", "Read and check the audit log.")
 
 Platform = Annotated[
     bool,
-    typer.Option("--platform", metavar="", help="The log of users, projects, queues and sessions."),
+    typer.Option(
+        "--platform", metavar="", help="The platform's log: users, projects, queues, sessions."
+    ),
 ]
 
 
@@ -23,10 +25,12 @@ async def list_entries(
     session: Session,
     *,
     platform: Platform = False,
-    limit: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="How many at most.")] = 50,
+    limit: Annotated[
+        int, typer.Option(min=1, max=100, metavar="N", help="Maximum number of rows.")
+    ] = 50,
     cursor: Cursor = None,
 ) -> None:
-    """List who did what to which record, newest first; --json has before and after."""
+    """List changes with actor and record, newest first; --json has before and after."""
     read = session.client.list_platform_audit if platform else session.client.list_audit
     page = await read(cursor=cursor, limit=limit)
     if session.as_json:
@@ -37,7 +41,7 @@ async def list_entries(
         for each in page["items"]
     ]
     session.screen.table(("AT", "WHO", "DID", "TO", "FROM"), rows, soft=("WHO", "TO"))
-    say_rest(session, page, "Nobody changed anything yet.")
+    say_rest(session, page, "No changes recorded yet.")
 
 
 @command(app, "verify")
@@ -46,13 +50,13 @@ async def verify(
     *,
     platform: Platform = False,
 ) -> None:
-    """Check that no entry was changed; prints the newest hash, to note elsewhere. 1: broken."""
+    """Check that no entry was changed, and print the newest hash; exit code 1: changed."""
     client = session.client
     found = await (client.verify_platform_audit() if platform else client.verify_audit())
     if session.as_json:
         session.screen.json(found)
     else:
-        whole = found["problem"] or "nothing is changed, missing or put in"
+        whole = found["problem"] or "no entry is changed, missing or inserted"
         session.screen.say(f"{_entries(found['entries'])}: {whole}.")
         if found["head"]:
             session.screen.data(found["head"])

@@ -9,8 +9,10 @@ import typer
 from tickwell.cli.command import Session, command, group
 from tickwell.cli.options.times import Yes
 
-app = group("calendars", "Holidays and other days that triggers name.")
-Name = Annotated[str, typer.Argument(metavar="NAME", help="As triggers name it: it-holidays.")]
+app = group("calendars", "Manage holidays and other days that triggers name.")
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name, as triggers use it, e.g. it-holidays.")
+]
 Country = Annotated[
     str | None, typer.Option(metavar="CODE", help="Public holidays of this country, e.g. IT")
 ]
@@ -77,7 +79,7 @@ async def put(
     date: DateOption = None,
     range: RangeOption = None,
 ) -> None:
-    """Add a calendar or replace its days; the jobs that use it fire by them from now on."""
+    """Add a calendar or replace its days; jobs that use it follow at once."""
     saved = await session.client.put_calendar(
         name,
         country=country,

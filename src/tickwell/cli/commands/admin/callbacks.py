@@ -11,7 +11,7 @@ from tickwell.cli.command import Session, command, group
 from tickwell.cli.config.allowing import AllowLocal, naming_the_option
 from tickwell.cli.options.times import Yes
 
-app = group("callbacks", "Say whom a project tells what becomes of its executions.")
+app = group("callbacks", "Manage the webhooks that report how executions end.")
 
 
 @command(app, "list")
@@ -28,7 +28,9 @@ async def list_callbacks(session: Session) -> None:
     ]
     session.screen.table(("ID", "URL", "EVENTS", "JOB"), rows, soft=("URL",))
     if not rows:
-        session.screen.say("No callbacks. Add one: tickwell callbacks add https://example.com/told")
+        session.screen.say(
+            "No callbacks. Add one: tickwell callbacks add https://example.com/events"
+        )
 
 
 async def _names(session: Session, ids: set[str]) -> dict[str, str]:
@@ -49,14 +51,16 @@ async def add(
     url: Annotated[str, typer.Argument(metavar="URL", help="URL that receives the events.")],
     on: Annotated[
         list[str] | None,
-        typer.Option(metavar="EVENT", help="succeeded, failed, dead, recovered; several times."),
+        typer.Option(
+            metavar="EVENT", help="succeeded, failed, dead or recovered; may be repeated."
+        ),
     ] = None,
     job: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of this job only; its name or id.")
+        str | None, typer.Option(metavar="NAME", help="This job only; its name or id.")
     ] = None,
     allow_local: AllowLocal = False,
 ) -> None:
-    """Tell an address of what dies and recovers, or of other events; its key is shown this once."""
+    """Add a callback for dead and recovered executions, or other events; its key is shown once."""
     if allow_local:
         session.connection.allow_local()
     with naming_the_option():
@@ -65,7 +69,7 @@ async def add(
         session.screen.json(made)
         return
     told = ", ".join(made["events"])
-    session.screen.say(f"Added {made['id']}: {told}. The key that signs it is shown this once:")
+    session.screen.say(f"Added {made['id']}: {told}. The key that signs it is shown only once:")
     session.screen.data(made["signing_key"])
 
 
@@ -73,11 +77,11 @@ async def add(
 async def remove(
     session: Session,
     *,
-    id: Annotated[str, typer.Argument(metavar="ID", help="As tickwell callbacks list has it.")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="Id, as in `callbacks list`.")],
     yes: Yes = False,
 ) -> None:
-    """Tell it nothing more."""
-    session.confirm(f"Delete callback {id}? What is under way is not sent either.", yes=yes)
+    """Delete a callback."""
+    session.confirm(f"Delete callback {id}? Pending messages are not sent either.", yes=yes)
     await session.client.delete_callback(id)
     if session.as_json:
         session.screen.json({"done": True})

@@ -10,7 +10,7 @@ import typer
 from tickwell.cli.command import Session, command, group
 from tickwell.cli.options.times import Yes
 
-app = group("keys", "Make, list, rotate and revoke the API keys of a project.")
+app = group("keys", "Create, list, rotate and revoke the API keys of a project.")
 
 
 @command(app, "list")
@@ -32,14 +32,14 @@ async def list_keys(session: Session) -> None:
     ]
     session.screen.table(("ID", "NAME", "ROLE", "LAST USED", "ENDS"), rows, soft=("NAME",))
     if not rows:
-        session.screen.say("No keys. Make one: tickwell keys add NAME --role operator")
+        session.screen.say("No keys. Create one: tickwell keys add NAME --role operator")
 
 
 @command(app, "add")
 async def add(
     session: Session,
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is, for people.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name, for people, e.g. ci.")],
     role: Annotated[
         str, typer.Option(metavar="ROLE", help="viewer, operator, editor or admin.")
     ] = "viewer",
@@ -47,14 +47,14 @@ async def add(
         list[str] | None,
         typer.Option(
             metavar="RIGHT",
-            help="Less than the role: read, operate, edit or administer; may be repeated.",
+            help="Only read, operate, edit or administer; may be repeated.",
         ),
     ] = None,
     expires: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Refuse it from then on: a time, or 30d.")
+        str | None, typer.Option(metavar="TIME", help="Expiry: a time, or 30d.")
     ] = None,
 ) -> None:
-    """Make a key; it is shown this once."""
+    """Create a key; it is shown only once."""
     from tickwell.cli.options.times import read_time
     from tickwell.services.documents import instant_text
 
@@ -64,32 +64,33 @@ async def add(
     made = await session.client.create_key(
         name, role, permissions=may or None, expires_at=None if end is None else instant_text(end)
     )
-    _show(session, made, f"Made {made['id']}, {_rights(made)}.")
+    _show(session, made, f"Created {made['id']}, {_rights(made)}.")
 
 
 @command(app, "rotate")
 async def rotate(
     session: Session,
     *,
-    id: Annotated[str, typer.Argument(metavar="ID", help="As tickwell keys list has it.")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="Id, as in `keys list`.")],
     overlap: Annotated[
-        str | None, typer.Option(metavar="SPAN", help="How long the old one still works; 1d.")
+        str | None,
+        typer.Option(metavar="SPAN", help="How long the old key keeps working; default 1d."),
     ] = None,
 ) -> None:
-    """Make a key in the place of another; it is shown this once."""
+    """Replace a key; the new one is shown only once."""
     made = await session.client.rotate_key(id, overlap=overlap)
-    _show(session, made, f"Made {made['id']} in the place of {id}.")
+    _show(session, made, f"Created {made['id']}, which replaces {id}.")
 
 
 @command(app, "revoke")
 async def revoke(
     session: Session,
     *,
-    id: Annotated[str, typer.Argument(metavar="ID", help="As tickwell keys list has it.")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="Id, as in `keys list`.")],
     yes: Yes = False,
 ) -> None:
-    """Take a key away; it is refused within seconds, everywhere."""
-    session.confirm(f"Revoke {id}? Programs that show it are refused.", yes=yes)
+    """Revoke a key; every server refuses it within seconds."""
+    session.confirm(f"Revoke {id}? Requests with it will be refused.", yes=yes)
     await session.client.revoke_key(id)
     if session.as_json:
         session.screen.json({"done": True})
@@ -110,5 +111,5 @@ def _show(session: Session, made: Mapping[str, Any], told: str) -> None:
     if session.as_json:
         session.screen.json(made)
         return
-    session.screen.say(f"{told} The key is shown this once:")
+    session.screen.say(f"{told} The key is shown only once:")
     session.screen.data(made["key"])

@@ -11,9 +11,9 @@ from tickwell.cli.command import Session, command, group
 from tickwell.cli.options.times import Yes
 from tickwell.errors import NotFound
 
-app = group("members", "Say who may do what in a project.")
+app = group("members", "Manage the members of a project and their roles.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A user; tickwell users list.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name, as in `users list`.")]
 
 
 @command(app, "list")
@@ -36,7 +36,7 @@ async def set_member(
     name: Name,
     role: Annotated[str, typer.Argument(metavar="ROLE", help="viewer, operator, editor or admin.")],
 ) -> None:
-    """Make a user a member, or give a member another role."""
+    """Add a member, or change a member's role."""
     before: set[str] = set()
     with suppress(NotFound):  # a platform admin need not be a member to name an admin
         before = {each["name"] for each in (await session.client.list_members())["items"]}
@@ -48,19 +48,17 @@ async def set_member(
     if session.as_json:
         session.screen.json({"name": name, "role": role})
         return
-    session.screen.say(f"{name} is {role} now.")
+    session.screen.say(f"{name} now has the role {role}.")
     if name not in before:
-        session.screen.say(
-            f"Should they be new here, this lets them in: tickwell users link {name}"
-        )
+        session.screen.say(f"To log a new user in: tickwell users link {name}")
 
 
 @command(app, "rm")
 async def remove(session: Session, *, name: Name, yes: Yes = False) -> None:
-    """Take a member's rights in the project away."""
-    session.confirm(f"Take all rights in the project from {name}?", yes=yes)
+    """Remove a member from the project."""
+    session.confirm(f"Remove {name} from the project?", yes=yes)
     await session.client.remove_member(name)
     if session.as_json:
         session.screen.json({"done": True})
     else:
-        session.screen.say(f"{name} is no member any more.")
+        session.screen.say(f"Removed {name} from the project.")

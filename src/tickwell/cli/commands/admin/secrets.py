@@ -11,14 +11,14 @@ from tickwell.cli.command import Session, command, group
 from tickwell.cli.options.times import Yes
 
 app = group("secrets", "Set, list and delete the secrets of a project.")
-Name = Annotated[str, typer.Argument(metavar="NAME", help="As in {{secret.NAME}}.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name, as in {{secret.NAME}}.")]
 Hosts = Annotated[
     list[str] | None,
-    typer.Option(help="Only host it may be sent to, as *.example.com; may be repeated."),
+    typer.Option(help="Only host it may go to, e.g. *.example.com; repeatable."),
 ]
 Allowed = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[HOST]...", help="As api.example.com or *.example.com."),
+    typer.Argument(metavar="[HOST]...", help="E.g. api.example.com or *.example.com."),
 ]
 
 
@@ -40,7 +40,7 @@ async def list_secrets(session: Session) -> None:
 
 @command(app, "set")
 async def set_secret(session: Session, *, name: Name, host: Hosts = None) -> None:
-    """Add a secret, or give it another value: asked for, or all of standard input."""
+    """Set a secret; its value is asked for, or read from standard input."""
     value = _asked(name) if sys.stdin.isatty() else _without_end(sys.stdin.read())
     made = await session.client.set_secret(name, value, hosts=host)
     if session.as_json:
@@ -51,7 +51,7 @@ async def set_secret(session: Session, *, name: Name, host: Hosts = None) -> Non
 
 @command(app, "hosts")
 async def limit(session: Session, *, name: Name, hosts: Allowed = None) -> None:
-    """Set the only hosts that a secret may be sent to; without any, it may go anywhere."""
+    """Set the only hosts that a secret may be sent to; none: any host."""
     made = await session.client.set_secret(name, hosts=hosts or [])
     if session.as_json:
         session.screen.json(made)
@@ -72,12 +72,12 @@ async def delete(session: Session, *, name: Name, yes: Yes = False) -> None:
 
 @command(app, "rewrap")
 async def rewrap(session: Session) -> None:
-    """Put the secrets of all projects under the newest server key; platform admins may."""
+    """Encrypt the secrets of all projects with the newest server key (platform admins only)."""
     done = await session.client.rewrap_secrets()
     if session.as_json:
         session.screen.json(done)
     else:
-        session.screen.say(f"{done['rewrapped']} were under another server key before.")
+        session.screen.say(f"{done['rewrapped']} were re-encrypted with the newest server key.")
 
 
 def _asked(name: str) -> str:

@@ -15,7 +15,7 @@ app = group("users", "Manage users.")
 
 @command(app, "list")
 async def list_users(session: Session) -> None:
-    """List users; platform admins may."""
+    """List users (platform admins only)."""
     page = await session.client.list_users()
     if session.as_json:
         session.screen.json(page)
@@ -28,12 +28,12 @@ async def list_users(session: Session) -> None:
 async def add(
     session: Session,
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="For example an address of theirs.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name, e.g. an e-mail address.")],
     platform: Annotated[
-        bool, typer.Option("--platform", help="May make projects and users, too.")
+        bool, typer.Option("--platform", help="Make them a platform admin.")
     ] = False,
 ) -> None:
-    """Add a user, who is no member of any project yet; platform admins may."""
+    """Add a user without a project (platform admins only)."""
     made = await session.client.create_user(name, platform=platform)
     if session.as_json:
         session.screen.json(made)
@@ -47,29 +47,31 @@ async def add(
 async def delete(
     session: Session,
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="As tickwell users list has it.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name, as in `users list`.")],
     yes: Yes = False,
 ) -> None:
-    """Take a user away, logged in or not, from all projects; platform admins may."""
-    session.confirm(f"Take {name} away?", yes=yes)
+    """Remove a user from all projects and end their sessions (platform admins only)."""
+    session.confirm(f"Remove user {name}?", yes=yes)
     await session.client.remove_user(name)
     if session.as_json:
         session.screen.json({"done": True})
     else:
-        session.screen.say(f"Took {name} away.")
+        session.screen.say(f"Removed user {name}.")
 
 
 @command(app, "link")
 async def link(
     session: Session,
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The user; the first one is local.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the user; the first one is `local`.")
+    ],
     address: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Where people find the dashboard, if it is elsewhere."),
+        typer.Option(metavar="URL", help="Public URL of the dashboard, if it differs."),
     ] = None,
 ) -> None:
-    """Make a link that logs a user in, once and within 15 minutes."""
+    """Create a link that logs a user in, once and within 15 minutes."""
     made = await session.client.make_login_link(name)
     if address is not None:
         made["link"] = f"{address.rstrip('/')}/login{made['link'].rpartition('/login')[2]}"
