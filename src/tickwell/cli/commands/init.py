@@ -51,7 +51,7 @@ _IGNORED = ".env\ntickwell.db\ntickwell.db-shm\ntickwell.db-wal\ntickwell.db.key
 def init(
     *,
     folder: Annotated[
-        Path, typer.Argument(help="Folder to write to; created if it is missing.")
+        Path, typer.Argument(help="Target folder; created if it is missing.")
     ] = Path(),
 ) -> None:
     """Write a small project that runs: jobs.py, tickwell.toml and .gitignore."""
