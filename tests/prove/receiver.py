@@ -19,11 +19,13 @@ SLOW, LATE = 0.04, 3.0
 class Receiver:
     """Runs in a thread of its own: whatever is done to others, it answers."""
 
-    def __init__(self, calls: Path, seed: float) -> None:
+    def __init__(self, calls: Path, seed: float, slow: float = SLOW) -> None:
+        self._slow = slow
         self._journal = Journal(calls)
         self._random = random.Random(seed)
         self._loop = asyncio.new_event_loop()
         self._up = threading.Event()
+        self._released = asyncio.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.port = 0
 
@@ -35,6 +37,10 @@ class Receiver:
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+
+    def release(self) -> None:
+        """Answer what is held, and what comes."""
+        self._loop.call_soon_threadsafe(self._released.set)
 
     def url(self, path: str) -> str:
         return f"http://127.0.0.1:{self.port}/{path}"
@@ -62,11 +68,16 @@ class Receiver:
         attempt, job = int(request.headers["tickwell-attempt"]), request.headers["tickwell-job"]
         id = request.headers["webhook-id"]
         self._journal.write("begin", id, attempt, job, at=wall_millis(), slack=SLACK)
-        if self._random.random() < SLOW:
+        if self._random.random() < self._slow:
             await asyncio.sleep(LATE)
         match request.match_info["what"]:
             case "nap":
                 await asyncio.sleep(0.2)
+            case "hold":  # until it is released, or the caller hangs up
+                try:
+                    await self._released.wait()
+                finally:
+                    self._journal.write("end", id, attempt, job, at=wall_millis(), slack=SLACK)
             case "fail_first" if attempt % 3 == 1:
                 return web.Response(status=500)
             case "busy" if attempt % 2 == 1:
