@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.servers import mariadb_tables, mongo, redis_keys, schemas
 from tickwell import Every, Once, Scheduler
 from tickwell.clock import to_datetime
 from tickwell.declared.internals import internals
@@ -121,14 +122,51 @@ async def test_one_that_was_removed_can_still_be_triggered(world):
     assert world.ran == ["greet"] * 2
 
 
-def test_the_program_starts_with_a_real_store(tmp_path):
-    url = f"sqlite:///{tmp_path}/jobs.db"
+def store_of_file(folder):
+    return f"sqlite:///{folder}/jobs.db"
+
+
+def store_on_postgres(_folder):
+    schemas.empty_now("over")
+    return schemas.url("over")
+
+
+def store_on_mysql(_folder):
+    mariadb_tables.empty_now("over_")
+    return mariadb_tables.url("over_")
+
+
+def store_on_mongo(_folder):
+    url = mongo.server().url("over")
+    mongo.empty(url)
+    return url
+
+
+def store_on_redis(_folder):
+    redis_keys.empty("over")
+    return redis_keys.url("over")
+
+
+@pytest.mark.parametrize(
+    "store", [store_of_file, store_on_postgres, store_on_mysql, store_on_mongo, store_on_redis]
+)
+@pytest.mark.parametrize("auto_remove", [False, True])
+def test_the_program_starts_with_a_real_store(store, auto_remove, tmp_path):
+    url = store(tmp_path)
     for _ in range(2):
         scheduler = Scheduler(url)
 
-        @scheduler.job(Once(YESTERDAY))
-        def greet() -> None: ...
+        @scheduler.job(Once(YESTERDAY), auto_remove=auto_remove)
+        def once() -> None: ...
+
+        @scheduler.job(Every("1h", until=YESTERDAY), auto_remove=auto_remove)
+        def every() -> None: ...
 
         scheduler.start_in_background()
-        assert scheduler.blocking.get_job("greet").state is JobState.FINISHED
-        scheduler.blocking.stop()
+        try:
+            known = {job.name: job.state for job in scheduler.blocking.jobs()}
+        finally:
+            scheduler.blocking.stop()
+        # What is removed once it is over may be gone by the time we look.
+        states = {"once": JobState.FINISHED, "every": JobState.FINISHED}
+        assert known.items() <= states.items() if auto_remove else known == states

@@ -61,6 +61,14 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="hand first in, first out",
+        flaw="an urgent run waits behind all that its worker has claimed before",
+        patch=engines.hand_first_in_first_out,
+        prey=Tested(
+            test="faults/test_priority.py::test_it_overtakes_all_that_the_worker_has_claimed_ahead"
+        ),
+    ),
+    Variant(
         name="calendars read once",
         flaw="a job that is saved while its calendar changes fires by the former days for ever",
         patch=engines.calendars_read_once,

@@ -14,6 +14,7 @@ from tickwell.domain.planning import plan as sound_plan
 from tickwell.domain.policy import HOUR
 from tickwell.domain.worker import Liveness
 from tickwell.engine.claiming.lane import Lane
+from tickwell.engine.claiming.ranked_queue import RankedQueue
 from tickwell.engine.claiming.worker import Worker
 from tickwell.engine.engine import Engine
 from tickwell.engine.hints.hint_worker import HintInbox
@@ -383,3 +384,8 @@ def waits_charged(patches):
         return sound(claim, replace(outcome, awaits=()))
 
     patches.setattr(outcomes, "_counts", counts)
+
+
+def hand_first_in_first_out(patches):
+    """What was claimed first starts first, however urgent what follows is."""
+    patches.setattr(RankedQueue, "join", lambda self, attempts: self.extend(attempts))
