@@ -118,6 +118,12 @@ def test_fastapi_under_uvicorn(site, listener, workers):
     assert len(check(site, listener, command)) <= workers
 
 
+def test_fastapi_under_gunicorn_with_workers_of_uvicorn(site, listener):
+    options = ("--worker-class", "uvicorn_worker.UvicornWorker", "--workers=2", "--preload")
+    command = [*GUNICORN, f"fd://{listener.fileno()}", *options, f"{HERE}.fastapi_app:app"]
+    assert len(check(site, listener, command)) <= 2
+
+
 def test_fastapi_beside_a_scheduler_that_lives_in_a_thread(site_on_postgres, listener):
     port = listener.getsockname()[1]
 
@@ -155,7 +161,7 @@ def test_django_by_wsgi_under_gunicorn(site, listener, options):
 
 @pytest.mark.parametrize(
     "options",
-    [("--workers=2",), ("--threads=8",), ("--workers=2", "--preload")],
+    [("--workers=2",), ("--threads=8",), ("--workers=2", "--threads=4", "--preload")],
     ids=" ".join,
 )
 def test_flask_under_gunicorn(site, listener, options):
