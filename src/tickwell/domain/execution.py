@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -63,6 +64,8 @@ class Reason(StrEnum):
     WITHDRAWN = "withdrawn"
     #: Skipped: the job was paused at that time.
     PAUSED = "paused"
+    #: Skipped: the job's `only_if` answered no.
+    CONDITION = "condition"
     #: Dead: every attempt of the retry policy failed.
     OUT_OF_ATTEMPTS = "out_of_attempts"
     #: Dead: the error is permanent, so no attempt follows.
@@ -103,6 +106,9 @@ class OutcomeKind(StrEnum):
     #: The handler asked to be called again later.
     SNOOZED = "snoozed"
     CANCELLED = "cancelled"
+    #: Nothing started, since the job's `only_if` answered no. Nobody sees it as an attempt; on
+    #: record it tells a report that is repeated from one that is stale.
+    SKIPPED = "skipped"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -156,6 +162,11 @@ class Attempt:
     def is_untried(self) -> bool:
         """Given back before anything started."""
         return self.outcome is OutcomeKind.RELEASED and self.started_at is None
+
+
+def shown_attempts(recorded: Iterable[Attempt]) -> list[Attempt]:
+    """What people see of the attempts on record: a condition that answered no is none."""
+    return [each for each in recorded if each.outcome is not OutcomeKind.SKIPPED]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -25,6 +25,7 @@ SKIPPED_BECAUSE = {
     Reason.QUOTA: "a limit of the project was reached",
     Reason.WITHDRAWN: "a pause, an edit or a deletion withdrew it before it started",
     Reason.PAUSED: "the job was paused at that time",
+    Reason.CONDITION: "its only_if condition answered no",
 }
 #: Why one waits or is blocked, in words.
 WAITS_BECAUSE = {Reason.RATE: "its rate limit is used up; it starts as soon as the rate allows"}

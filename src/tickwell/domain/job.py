@@ -18,6 +18,7 @@ from tickwell.domain.coercion import (
     require_text,
     require_whole,
 )
+from tickwell.domain.condition import check_condition
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout, policy_of
 from tickwell.domain.rate import check_rate_key, make_rate, rate_gate, read_rate
@@ -55,6 +56,8 @@ class Job:
     rate: str | None = None
     #: What the rate counts: "{payload.customer}", for all jobs of the project with the same key.
     rate_key: str | None = None
+    #: Asked before a fire runs, a handler by its name or a URL; a fire that it denies is skipped.
+    only_if: str | None = None
     delivery: Delivery = Delivery.AT_LEAST_ONCE
     timeout: Timeout = field(default_factory=Timeout)
     #: A queued execution older than this many milliseconds is skipped instead of started.
@@ -83,6 +86,7 @@ class Job:
             self._check_texts,
             self._check_parts,
             self._check_rate,
+            self._check_condition,
             self._check_priority,
             self._check_expires,
             self._check_failures,
@@ -119,6 +123,10 @@ class Job:
                 field="rate",
                 hint="Leave one out, or limit the capacity of the workers of its queue",
             )
+
+    def _check_condition(self) -> None:
+        if self.only_if is not None:
+            check_condition(self.only_if)
 
     def _check_priority(self) -> None:
         require_whole(self, "", "priority")

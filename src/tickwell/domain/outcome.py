@@ -6,11 +6,15 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from tickwell.domain.execution import Claim, OutcomeKind, State
+from tickwell.domain.execution import Claim, OutcomeKind, Reason, State
 from tickwell.domain.explanation import AT_MOST_ONCE, GAVE_UP, NOT_RETRIED, OVERDUE
 from tickwell.domain.job import rank
 from tickwell.domain.policy import APART, LONGEST_WAIT, RETURN_BUDGET, Delivery
 from tickwell.ids import spread
+
+
+#: Where an attempt that never started may leave its execution.
+GAVE_UP = frozenset({State.WAITING, State.CANCELLED, State.SKIPPED})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -130,7 +134,7 @@ def _is_untried(outcome: Outcome) -> bool:
 def _counts(claim: Claim, outcome: Outcome) -> tuple[int, int, int]:
     """Charged at the claim; given back where the attempt says nothing about the target."""
     kind = outcome.kind
-    if _is_untried(outcome):
+    if _is_untried(outcome) or kind is OutcomeKind.SKIPPED:
         # Workers that claim more than they can start must cost no execution its budget.
         return claim.charged - 1, claim.lost, claim.returned
     if outcome.awaits:
@@ -151,6 +155,9 @@ def _settle(report: Report, outcome: Outcome, now: int) -> None:
     claim = report.claim
     if outcome.kind is OutcomeKind.CANCELLED:
         report.state, report.reason = State.CANCELLED, outcome.error or "cancelled"
+        return
+    if outcome.kind is OutcomeKind.SKIPPED:
+        report.state, report.reason = State.SKIPPED, Reason.CONDITION
         return
     if _is_untried(outcome):
         # Without a delay it keeps its place in the queue.

@@ -117,6 +117,7 @@ _JOB = Shape(
         ),
         "rate": Field(optional(TEXT), "100/1m"),
         "rate_key": Field(optional(TEXT), "{payload.customer}"),
+        "only_if": Field(optional(TEXT), "has_mail"),
         "delivery": Field(choice(Delivery), "at_least_once"),
         "timeout": Field(remembered(_TIMEOUT.as_value()), {"soft": "4m30s", "hard": "5m"}),
         "expires": Field(optional(DURATION), "10m"),

@@ -14,6 +14,7 @@ from tickwell.domain.execution import (
     NewExecution,
     RangeSkip,
     State,
+    shown_attempts,
 )
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import JobState, rank
@@ -53,7 +54,9 @@ class MemoryHistory:
         row = self.tables.rows.get(id)
         if row is None or row.execution.project != project:
             return None
-        return deepcopy(row.execution)
+        execution = deepcopy(row.execution)
+        execution.attempts = shown_attempts(execution.attempts)
+        return execution
 
     async def list_executions(
         self, where: ExecutionFilter, cursor: str | None = None, limit: int = 100

@@ -11,7 +11,14 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from tickwell.domain.execution import LIVE, Execution, NewExecution, RangeSkip, State
+from tickwell.domain.execution import (
+    LIVE,
+    Execution,
+    NewExecution,
+    RangeSkip,
+    State,
+    shown_attempts,
+)
 from tickwell.domain.job import Job, JobState
 from tickwell.domain.queue import LaneLength
 from tickwell.errors import NotFound
@@ -142,7 +149,11 @@ class MongoHistory(Part):
     @translate_errors
     async def get_execution(self, project: str, id: str) -> Execution | None:
         doc = await self.database.executions.find_one({"_id": id, "project": project}, WHOLE)
-        return None if doc is None else execution_of(doc)
+        if doc is None:
+            return None
+        execution = execution_of(doc)
+        execution.attempts = shown_attempts(execution.attempts)
+        return execution
 
     @translate_errors
     async def list_executions(

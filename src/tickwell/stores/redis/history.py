@@ -8,7 +8,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from tickwell.domain.execution import LIVE, Execution, NewExecution, RangeSkip, State
+from tickwell.domain.execution import (
+    LIVE,
+    Execution,
+    NewExecution,
+    RangeSkip,
+    State,
+    shown_attempts,
+)
 from tickwell.domain.queue import LaneLength
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page, QueueLength
@@ -45,7 +52,7 @@ class RedisHistory:
         if found is None:
             return None
         execution = execution_of(json.loads(found[0]))
-        execution.attempts = [attempt_of(row) for row in json.loads(found[1])]
+        execution.attempts = shown_attempts(map(attempt_of, json.loads(found[1])))
         return execution
 
     async def list_executions(

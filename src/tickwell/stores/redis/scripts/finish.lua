@@ -22,7 +22,8 @@ local function stands(row, report)
 end
 
 local function is_called_off(row, report)
-  local gave_up = report[R_STATE] == WAITING or report[R_STATE] == CANCELLED
+  local state = report[R_STATE]
+  local gave_up = state == WAITING or state == CANCELLED or state == SKIPPED
   return row[CALLED_OFF] and gave_up and not report[R_STARTED]
 end
 

@@ -87,7 +87,7 @@ class SqlReports(Part[D]):
 def is_quick(report: Report) -> bool:
     """Whether the end of this attempt most likely concerns its execution alone."""
     job = report.claim.job
-    if report.state is State.WAITING or job.pause_after is not None:
+    if report.state in {State.WAITING, State.SKIPPED} or job.pause_after is not None:
         return False
     if job.concurrency is not None or job.rate is not None:
         return False
@@ -245,7 +245,7 @@ class Finishing:
                     job = await self.flow.job(row.job)
                 ends.append(end_row(report, state, report.reason))
                 self.flow.ended[job.project, state] += 1
-                if job.trigger.follows_finish:
+                if job.trigger.follows_finish or report.state is State.SKIPPED:
                     self.stirred = True
                     kind = KIND_CODE[report.claim.kind]
                     await self.flow.after_end(job, kind, state, report.ended_at)

@@ -93,6 +93,7 @@ OUTCOMES = (
     OutcomeKind.RELEASED,
     OutcomeKind.SNOOZED,
     OutcomeKind.CANCELLED,
+    OutcomeKind.SKIPPED,
 )
 REASONS = (
     Reason.MISFIRE,

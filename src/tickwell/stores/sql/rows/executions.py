@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from tickwell.domain.execution import Attempt, Execution, State
+from tickwell.domain.execution import Attempt, Execution, State, shown_attempts
 from tickwell.domain.queue import LaneLength
 from tickwell.domain.worker import Liveness, Owned, Refusal, Worker
 from tickwell.stores.sql.rows.codec import KINDS, OUTCOMES, STATES, from_json
@@ -99,5 +99,5 @@ def whole_execution(row: Any, attempts: list[Any], outcome: int | None) -> Execu
     execution = execution_of(row)
     if outcome is not None:
         attempts = [*attempts, (row[13], outcome, row[18], row[21], row[22], row[23], row[24])]
-    execution.attempts = [attempt_of(values) for values in attempts]
+    execution.attempts = shown_attempts(map(attempt_of, attempts))
     return execution
