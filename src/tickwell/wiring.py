@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Collection, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tickwell.executors.http.executor import HttpExecutor
     from tickwell.executors.registry import Registry
     from tickwell.observe.metrics.metrics import Metrics
-    from tickwell.ports.executor import Executor
+    from tickwell.ports.executor import Conditions, Executor
     from tickwell.ports.tracer import Tracer
     from tickwell.services.operations import OperationContext
     from tickwell.stores.redis.sidecar import RedisNotifier
@@ -209,6 +209,17 @@ def make_executor(
     )
 
 
+def make_conditions(
+    store: Store, handlers: Handlers, clock: Clock, settings: Settings
+) -> Conditions:
+    """What asks the conditions of jobs; it loads nothing before the first of them."""
+    from tickwell.executors.call import CallExecutor
+    from tickwell.executors.condition import AskedConditions
+
+    make = partial(make_sender, store, clock, settings)
+    return AskedConditions(store, CallExecutor(handlers), make)
+
+
 def add_mail(handlers: Handlers, settings: Settings) -> None:
     """Let the worker of this process send mail for channels of all projects."""
     from tickwell.domain.alert.destination import MAIL_HANDLER
@@ -349,6 +360,7 @@ def make_engine(
         open_pulse_store=None if shared else lambda: _pulse_store(settings.store, store),
         extra=[*extra, alerts, *([relay] if "worker" in roles else [])],
         inbox=inbox,
+        conditions=make_conditions(store, handlers, clock, settings),
         tracer=spans,
     )
     runs.wake = engine.wake

@@ -63,6 +63,13 @@ def test_a_webhook_by_options(tickwell, either):
     )
 
 
+def test_a_condition(tickwell):
+    url = "https://example.com/has-mail"
+    added = tickwell("jobs", "add", "x", *CALL, "--only-if", url, "--json").json
+    assert added["only_if"] == url
+    assert url in tickwell("jobs", "show", "x").out
+
+
 def test_a_rate_with_its_key(tickwell):
     given = ("--rate", "100/m", "--rate-key", "{payload.to}")
     added = tickwell("jobs", "add", "x", *CALL, *given, "--json").json

@@ -78,6 +78,20 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="condition asked again",
+        flaw="work that an attempt has begun is left half done, since there is nothing new to do",
+        patch=engines.conditions_asked_again,
+        prey=Tested(
+            test="library/test_conditions.py::test_what_has_begun_is_not_asked_about_again"
+        ),
+    ),
+    Variant(
+        name="a condition's no that counts as a run",
+        flaw="a job with max_runs is over after fires that ran nothing",
+        patch=sqlite.no_without_the_cursor,
+        prey=Tested(test="contract/test_sqlite.py::TestSqlite::test_it_does_not_count_as_a_run"),
+    ),
+    Variant(
         name="steps unfenced",
         flaw="a zombie adds to what the attempt that replaced its own relies on",
         patch=stores.steps_unfenced,

@@ -29,6 +29,7 @@ from tickwell.engine.running.runner import Runner
 from tickwell.errors import StoreError
 from tickwell.executors.celery import executor
 from tickwell.executors.celery.executor import CeleryExecutor
+from tickwell.executors.condition import AskedConditions
 from tickwell.executors.notes import StoreNotes
 from tickwell.executors.step_writer import StepWriter
 from tickwell.services import cursor_seal
@@ -46,6 +47,15 @@ def recovery_at_start_only(patches):
         return self.settings.sweep
 
     patches.setattr(Reaper, "step", step)
+
+
+def conditions_asked_again(patches):
+    """A condition is asked before every attempt, whether one has begun the work or not."""
+
+    async def may_have_started(self, claim):
+        return False
+
+    patches.setattr(AskedConditions, "_may_have_started", may_have_started)
 
 
 def next_from_now(patches):

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from tickwell.clock import to_datetime, to_millis
+from tickwell.declared.function import JobFunction
 from tickwell.declared.internals import Internals
 from tickwell.declared.lifecycle import BOTH
 from tickwell.declared.owner_loop import OwnerLoop, in_owner
@@ -164,6 +165,8 @@ class JobApi:
             changes["target"] = target
         if "payload" in changes:
             changes["payload"] = checked(jsonable(changes["payload"]))
+        if "only_if" in changes:
+            changes["only_if"] = self._condition(changes["only_if"])
         changed = replace(job, **changes)
         return job_of(
             (await self._inside.jobs.edit(self.project, job.id, changed, job.version)).entry
@@ -443,11 +446,18 @@ class JobApi:
         }
         return [execution_of(row, *known.get(row.job_id, (row.job_id,))) for row in rows]
 
+    def _condition(self, given: Any) -> Any:
+        """A condition as a job has it: a function goes by its name, and is known here from now."""
+        if isinstance(given, JobFunction):
+            return given.name
+        return self._inside.handlers.adopt(given) if callable(given) else given
+
     def _definition(
         self, name: str, trigger: Trigger | None, target: Target, policies: dict[str, Any]
     ) -> records.Job:
         policies = {**self._defaults, **policies}
         check_policies(policies)
+        policies["only_if"] = self._condition(policies.get("only_if"))
         policies["payload"] = checked(jsonable(policies.get("payload")))
         chosen = OnDemand() if trigger is None else _require_trigger(trigger)
         job = records.Job(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any, Literal, TypedDict
 
@@ -27,6 +27,8 @@ class Policies(TypedDict, total=False):
     #: At most so many starts in any period: "100/1m".
     rate: str | None
     rate_key: str | None
+    #: Asked before a fire runs: a function, the name of a handler, or a URL.
+    only_if: str | Callable[..., Any] | None
     delivery: Delivery | Literal["at_least_once", "at_most_once"]
     #: A duration is the hard timeout.
     timeout: Timeout | Duration

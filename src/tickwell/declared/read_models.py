@@ -136,6 +136,7 @@ class Job:
     concurrency: Concurrency | None
     rate: str | None
     rate_key: str | None
+    only_if: str | None
     delivery: Delivery
     timeout: Timeout
     expires: timedelta | None
@@ -304,6 +305,7 @@ def job_of(entry: job.Entry) -> Job:
         concurrency=record.concurrency,
         rate=record.rate,
         rate_key=record.rate_key,
+        only_if=record.only_if,
         delivery=record.delivery,
         timeout=record.timeout,
         expires=None if record.expires is None else timedelta(milliseconds=record.expires),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from tickwell.domain.http import Http
 from tickwell.errors import InvalidJob
@@ -42,8 +41,3 @@ def check_condition(given: object) -> None:
 def request_of(url: str) -> Http:
     """The request that asks a URL."""
     return Http(url, method="GET", timeout=f"{LONGEST:g}s", keep=1_000)
-
-
-def answer_of(result: Any) -> bool | None:
-    """What a handler's result says: whether to run; None if it is no answer."""
-    return result if isinstance(result, bool) else None

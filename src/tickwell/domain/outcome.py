@@ -12,9 +12,8 @@ from tickwell.domain.job import rank
 from tickwell.domain.policy import APART, LONGEST_WAIT, RETURN_BUDGET, Delivery
 from tickwell.ids import spread
 
-
 #: Where an attempt that never started may leave its execution.
-GAVE_UP = frozenset({State.WAITING, State.CANCELLED, State.SKIPPED})
+BEFORE_START = frozenset({State.WAITING, State.CANCELLED, State.SKIPPED})
 
 
 @dataclass(slots=True, kw_only=True)

@@ -29,7 +29,7 @@ from tickwell.engine.running.runner import Runner
 from tickwell.engine.running.start_guard import StartGuard
 from tickwell.engine.watcher import Watcher
 from tickwell.errors import TickwellError
-from tickwell.ports.executor import Executor
+from tickwell.ports.executor import Conditions, Executor
 from tickwell.ports.notifier import Notifier, PlannerLease
 from tickwell.ports.store import Store
 from tickwell.ports.tracer import Tracer
@@ -63,6 +63,7 @@ class Engine:
         extra: Sequence[WakingService] = (),
         inbox: HintInbox | None = None,
         tracer: Tracer | None = None,
+        conditions: Conditions | None = None,
     ) -> None:
         self.store = store
         self.executor = executor
@@ -78,6 +79,7 @@ class Engine:
         self._tracer = tracer
         self._extra = extra
         self.inbox = inbox
+        self._conditions = conditions
         self._build(notifier, open_pulse_store)
 
     def _build(
@@ -94,7 +96,9 @@ class Engine:
             wake_planner=self.wake_planner,
             wake_worker=self.wake_worker,
         )
-        self.runner = Runner(self.executor, self.reporter, clock, settings, guard)
+        self.runner = Runner(
+            self.executor, self.reporter, clock, settings, guard, conditions=self._conditions
+        )
         lanes = make_lanes(settings, self.executor.abilities())
         parts = store, clock, settings, self.runner
         self.worker = (
@@ -255,6 +259,7 @@ class Engine:
                 with contextlib.suppress(TickwellError):  # the store or the broker is away
                     await each.close()
         await self.executor.close()
+        await self.runner.conditions.close()
         await self._say_goodbye()
         self.events.emit(Stopped(released=released))
 

@@ -104,6 +104,12 @@ class Handler:
                     supplied[name] = self._read(reader, name, value)
         return supplied
 
+    def named_in(self, payload: Any) -> dict[str, Any]:
+        """What it has parameters for: a condition need not take all that its job takes."""
+        if not isinstance(payload, dict):
+            return {}
+        return {name: value for name, value in payload.items() if self._may_name(name)}
+
     def _check_names(self, payload: dict[str, Any]) -> None:
         """Name all that is wrong: what is missing was often given by a slip of its name."""
         strange = [name for name in payload if not self._may_name(name)]
@@ -185,6 +191,20 @@ class Handlers:
         self._by_name[handler.name] = handler
         handler.surround(self._middleware)
         return handler
+
+    def adopt(self, function: Callable[..., Any]) -> str:
+        """The name of a function that no job declares; one that is new is registered under it."""
+        name = getattr(function, "__name__", "")
+        if not name.isidentifier():
+            raise InvalidJob(
+                f"{function!r:.80} has no name of its own",
+                field="only_if",
+                hint="Use a function that is defined with def",
+            )
+        known = self._by_name.get(name)
+        if known is None or known.function is not function:
+            self.add(name, function)
+        return name
 
     def use(self, middleware: Middleware) -> None:
         """Call every handler within this middleware, and that within what came before."""

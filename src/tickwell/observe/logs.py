@@ -130,6 +130,8 @@ def _lines_of(report: Report) -> Iterator[tuple[LogEvent, dict[str, Any]]]:
             cause = (report.error or "").rstrip().rpartition("\n")[2]
             yield lines.EXECUTION_FAILED, {**outcome, "next": "no retry", "error": cause}
         yield lines.EXECUTION_DEAD, {**outcome, "reason": report.reason}
+    elif report.state is State.SKIPPED:
+        return  # its job polls by this: no line for each time that there was nothing to do
     elif report.state is State.CANCELLED:
         yield lines.EXECUTION_CANCELLED, {"reason": report.reason}
     else:

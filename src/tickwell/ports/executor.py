@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Protocol
 
-from tickwell.domain.execution import Claim
+from tickwell.domain.execution import Claim, OutcomeKind
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 
@@ -57,3 +57,38 @@ class Executor(Protocol):
         worker leaves the job to others.
         """
         ...
+
+
+class Conditions(Protocol):
+    """Asks the conditions of jobs, before their fires run."""
+
+    async def ask(self, claim: Claim) -> Outcome | None:
+        """What becomes of the claim instead of a run; None: it runs.
+
+        A condition that cannot be asked is a failed attempt, as one that raises is.
+        """
+        ...
+
+    async def refusal(self, job: Job) -> str:
+        """Why this process cannot ask the job's condition; empty: it can."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of what is held open."""
+        ...
+
+
+class NoConditions:
+    """Where none can be asked: such jobs are left to other workers."""
+
+    async def ask(self, claim: Claim) -> Outcome | None:
+        """It goes back, and another worker takes it."""
+        why = await self.refusal(claim.job)
+        return Outcome(kind=OutcomeKind.RELEASED, error=why, not_here=True)
+
+    async def refusal(self, job: Job) -> str:
+        """Nothing is asked here."""
+        return "this worker does not ask conditions"
+
+    async def close(self) -> None:
+        """Nothing is held open."""

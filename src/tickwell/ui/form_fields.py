@@ -53,6 +53,7 @@ FIELD_PATHS = {
     "misfire": ("misfire", "policy"),
     "rate": ("rate",),
     "rate_key": ("rate_key",),
+    "only_if": ("only_if",),
     "max_attempts": ("retry", "max_attempts"),
     "delay": ("retry", "delay"),
 }

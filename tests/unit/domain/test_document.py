@@ -26,6 +26,7 @@ SMALLEST = {
 }
 FULL = {
     **SMALLEST,
+    "only_if": "has_mail",
     "project": "shop",
     "queue": "mail",
     "payload": {"to": ["a", 1, None, True, 1.5]},

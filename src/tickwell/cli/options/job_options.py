@@ -153,6 +153,12 @@ JOB_OPTIONS = (
         "Key that --rate counts by, e.g. {payload.customer}.",
         metavar="KEY",
     ),
+    _policy(
+        "only_if",
+        "only_if",
+        "Handler or URL asked before each fire.",
+        metavar="HANDLER|URL",
+    ),
     _policy("delivery", "delivery", "Delivery: at_least_once or at_most_once.", metavar="KIND"),
     _policy(
         "expires",

@@ -225,7 +225,7 @@ def _declared(job: Document) -> str:
 
 _POLICIES = (
     *("priority", "payload", "retry", "misfire", "overlap", "concurrency", "rate"),
-    *("rate_key", "delivery", "timeout"),
+    *("rate_key", "only_if", "delivery", "timeout"),
     *("expires", "pause_after", "auto_remove", "dedupe_key", "retention"),
 )
 

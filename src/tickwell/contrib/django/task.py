@@ -16,7 +16,7 @@ from tickwell.domain.trigger.duration import Duration
 from tickwell.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 #: Policies that a task, or `OPTIONS` of the backend, may set; the framework has queue and priority.
 POLICIES = (
@@ -27,6 +27,7 @@ POLICIES = (
         "concurrency",
         "rate",
         "rate_key",
+        "only_if",
         "delivery",
         "timeout",
         "expires",
@@ -52,6 +53,7 @@ class TickwellTask(Task):  # type: ignore[misc]
     concurrency: Concurrency | None = None
     rate: str | None = None
     rate_key: str | None = None
+    only_if: str | Callable[..., Any] | None = None
     delivery: Delivery | str | None = None
     timeout: Timeout | None = None
     expires: Duration | None = None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from tickwell.clock import Clock
 from tickwell.domain.job import Job
 from tickwell.domain.worker import Refusal
-from tickwell.ports.executor import Executor
 from tickwell.ports.store import CatalogStore
 
 #: Seconds after which it is looked at again whether this worker may run a job by now: a name has
@@ -35,10 +34,13 @@ class Refusals:
 
     name = "refusals"
 
-    def __init__(self, store: CatalogStore, clock: Clock, executor: Executor) -> None:
+    def __init__(
+        self, store: CatalogStore, clock: Clock, refusal: Callable[[Job], Awaitable[str]]
+    ) -> None:
         self.store = store
         self.clock = clock
-        self.executor = executor
+        #: Why this process may not run a job; empty: it may.
+        self.refusal = refusal
         self.wake: Callable[[], None] = lambda: None
         #: Called when there are more or fewer: other processes are to learn of it soon.
         self.on_change: Callable[[], None] = lambda: None
@@ -80,7 +82,7 @@ class Refusals:
     async def _look(self, noted: _Noted) -> None:
         job = noted.job
         found = await self.store.get_jobs(job.project, [job.id])
-        why = await self.executor.refusal(found[0].job) if found else ""
+        why = await self.refusal(found[0].job) if found else ""
         if self._noted.get(job.id) is not noted:
             return  # refused again meanwhile
         if why:

@@ -51,7 +51,7 @@ class Worker:
         self.lanes = lanes
         self.new_id = new_id
         self.queues = OpenQueues(store, clock, settings.queues)
-        self.refusals = Refusals(store, clock, runner.executor)
+        self.refusals = Refusals(store, clock, runner.refusal)
         runner.on_refusal = self.refusals.add
         self.shares = TenantLimits(store, clock, settings)
         self.company = PeerCount(store, clock, settings.queues, lanes.keys())

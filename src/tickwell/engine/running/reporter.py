@@ -26,6 +26,8 @@ APART = 0.02
 FAR_APART = 0.08
 #: Who pauses a job here, unless a person was faster.
 _POLICY = "policy"
+#: Another attempt follows, or a run that `max_runs` does not count.
+_TO_BE_PLANNED = frozenset({State.WAITING, State.SKIPPED})
 #: Rests until woken: there is nothing to do before the next report.
 UNTIL_WOKEN = 7 * 86_400.0
 
@@ -121,7 +123,7 @@ class Reporter:
     def _tell(self, applied: list[Report], refused: list[Report]) -> None:
         self.wake_worker()
         if any(
-            report.state is State.WAITING
+            report.state in _TO_BE_PLANNED
             or report.claim.job.trigger.follows_finish
             or report.claim.job.rate is not None
             for report in applied

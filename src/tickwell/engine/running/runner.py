@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextvars import copy_context
 
 from tickwell.clock import Clock
-from tickwell.domain.execution import Claim, OutcomeKind
+from tickwell.domain.execution import Claim, Kind, OutcomeKind
 from tickwell.domain.job import Job, rank
 from tickwell.domain.outcome import Outcome
 from tickwell.engine.claiming.lane import AHEAD, Lane
@@ -20,7 +20,7 @@ from tickwell.engine.running.reporter import Reporter
 from tickwell.engine.running.start_guard import CROWD, StartGuard
 from tickwell.engine.running.start_recorder import StartRecorder
 from tickwell.engine.running.start_timer import StartTimer
-from tickwell.ports.executor import Executor, Killed, Sort
+from tickwell.ports.executor import Conditions, Executor, Killed, NoConditions, Sort
 from tickwell.settings import Settings
 
 
@@ -34,9 +34,12 @@ class Runner:
         clock: Clock,
         settings: Settings,
         guard: StartGuard,
+        *,
+        conditions: Conditions | None = None,
     ) -> None:
         self.presence = AbsenceWatch(clock)
         self.executor = executor
+        self.conditions = conditions or NoConditions()
         self.reporter = reporter
         self.clock = clock
         self.settings = settings
@@ -55,6 +58,11 @@ class Runner:
         self.on_leave: Callable[[Claim], None] = lambda _claim: None
         #: In which attempts begin: not in that of the attempt whose end makes room for them.
         self._context = copy_context()
+
+    async def refusal(self, job: Job) -> str:
+        """Why this process may not run the job, by its settings or its condition; empty: it may."""
+        why = await self.executor.refusal(job)
+        return why or ("" if job.only_if is None else await self.conditions.refusal(job))
 
     def trust_until(self, instant: float) -> None:
         """The lease holds until this monotonic instant, counted from before the beat was sent."""
@@ -161,9 +169,10 @@ class Runner:
         try:
             if attempt.start_signal is not None and attempt.stop is None:
                 await attempt.start_signal
+            instead = await self._instead(attempt) if _has_condition(attempt.claim) else None
             started, now = self.clock.monotonic(), self.clock.now()
-            if attempt.stop is not None:
-                outcome = attempt.interrupted()
+            if attempt.stop is not None or instead is not None:
+                outcome = instead or attempt.interrupted()
             elif started >= self._trusted_until or not attempt.earliest < now < attempt.latest:
                 # Its lease may be over, or would be before it ends: another runs it.
                 outcome = Outcome(kind=OutcomeKind.RELEASED)
@@ -189,6 +198,12 @@ class Runner:
             self.guard.defer(attempt, outcome, self.clock.now())
         else:
             self._tell(attempt, outcome)
+
+    async def _instead(self, attempt: Attempt) -> Outcome | None:
+        """What becomes of it instead of a run, by its job's condition. It has not started yet."""
+        if attempt.stop is not None or not self.is_trusted():
+            return None
+        return await self.conditions.ask(attempt.claim)
 
     async def _rest(self, attempt: Attempt, outcome: Outcome) -> None:
         """Keep the capacity for a while after the attempt has ended: what it calls is spared."""
@@ -318,3 +333,8 @@ class Runner:
             attempt = share.held.pop()
             if attempt.is_waiting():
                 self.finish_early(attempt, self._put_off(attempt.claim, share))
+
+
+def _has_condition(claim: Claim) -> bool:
+    """Whether something is asked before it starts: of fires only, a request is the answer."""
+    return claim.job.only_if is not None and claim.kind is Kind.FIRE

@@ -195,7 +195,9 @@ class Counting:
             indexes.append(index_of(metrics.EXECUTIONS, project, labels))
         elif report.outcome in _FAILED:
             indexes.append(index_of(metrics.RETRIES, project))
-        if not report.is_untried:  # one that was given back before it began was no attempt
+        if report.state is State.SKIPPED:
+            indexes.append(index_of(metrics.SKIPS, "", (str(report.reason),)))
+        elif not report.is_untried:  # one that was given back before it began was no attempt
             indexes.append(index_of(metrics.ATTEMPTS, project, (report.outcome.value, target)))
         durations = index_of(metrics.DURATION, project, (target,))
         return _Cell(job, tuple(indexes), durations, index_of(metrics.LATENESS, project))

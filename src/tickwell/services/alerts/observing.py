@@ -36,8 +36,8 @@ _FAILURES, _DEATHS = 5, 15
 #: Characters of an error in an alert.
 _LONGEST_CAUSE = 200
 _RAN = frozenset({State.SUCCEEDED, State.DEAD})
-#: Skips that say nothing about the job: a person changed it.
-_BY_PEOPLE = frozenset({Reason.WITHDRAWN, Reason.PAUSED})
+#: Skips that are meant: a person changed the job, or its condition answered no.
+_MEANT = frozenset({Reason.WITHDRAWN, Reason.PAUSED, Reason.CONDITION})
 #: Health checks by the condition that watches them.
 _CHECKS: Mapping[Condition, Collection[str]] = {
     Condition.PLANNER: {"planner"},
@@ -176,7 +176,7 @@ class Observer:
             since=look.now - _SKIPS,
         )
         page = await self._store.list_executions(where, limit=MOST_FOUND)
-        skipped = {each.job_id for each in page.items if each.reason not in _BY_PEOPLE}
+        skipped = {each.job_id for each in page.items if each.reason not in _MEANT}
         return await self._in_a_row(look, skipped, _RAN | {State.SKIPPED}, State.SKIPPED)
 
     async def _in_a_row(
@@ -189,7 +189,7 @@ class Observer:
                 found[job] = None
                 continue
             last = await self._newest(look, job, states, times)
-            if len(last) == times and all(each.state is bad for each in last):
+            if len(last) == times and all(_is_bad(each, bad) for each in last):
                 why = _cause(last[0])
                 text = f"{look.rule.words}{f': {why}' if why else ''}"
                 found[job] = observed(entry, text)
@@ -241,6 +241,11 @@ class Observer:
         is_too_many = due > TOO_MANY_DUE
         text = f"{due:,} executions are due and not running"
         return {"": Observed(look.project, text) if is_too_many else None}
+
+
+def _is_bad(execution: Execution, bad: State) -> bool:
+    """Whether it ended so; a condition that answered is a job that works."""
+    return execution.state is bad and execution.reason != Reason.CONDITION
 
 
 def _cause(execution: Execution) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from tickwell.domain.celery import Celery
+from tickwell.domain.condition import is_url
 from tickwell.domain.http import Http, OAuth
 from tickwell.domain.http.url import parse_url
 from tickwell.domain.job import Job
@@ -18,6 +19,7 @@ from tickwell.errors import InvalidJob
 from tickwell.executors.http.network.guard import Guard, check_unresolved
 from tickwell.executors.http.network.resolver import PROJECT, Resolver, SystemResolver
 from tickwell.executors.http.tls.client_key import Unusable, checked_pem
+from tickwell.services.redaction.masking import masked_url
 from tickwell.services.time import Time
 from tickwell.services.ttl_cache import TtlCache
 from tickwell.settings import Settings
@@ -54,11 +56,13 @@ class Admission:
         for job in jobs:
             PROJECT.set(job.project)  # its lookups count for it
             self._check_timeout(job)
+            check_condition(job)
             check_task(job, self._rules)
-            if alike.setdefault(id(job.target), job) is not job:
-                continue
-            check_certificate(job)
-            for text, field in _addresses(job):
+            addresses = [*_addresses(job)] if job.only_if is not None else []
+            if alike.setdefault(id(job.target), job) is job:
+                check_certificate(job)
+                addresses = [*_addresses(job)]
+            for text, field in addresses:
                 url = parse_url(text, field)
                 origin = url.scheme, url.host, url.port
                 await self._good.get(origin, partial(self._check, text, field))
@@ -107,6 +111,16 @@ def check_handler(job: Job) -> None:
         )
 
 
+def check_condition(job: Job) -> None:
+    """Refuse a condition's URL with a credential: all who may see the job would see it."""
+    if job.only_if is not None and is_url(job.only_if) and masked_url(job.only_if) != job.only_if:
+        raise InvalidJob(
+            "has a credential in its query",
+            field="only_if",
+            hint="Ask a handler, which can send the credential in a header",
+        )
+
+
 def check_certificate(job: Job) -> None:
     """Refuse a client certificate that could not be shown; one in a secret is read at the dial."""
     pem = job.target.certificate if isinstance(job.target, Http) else None
@@ -128,6 +142,8 @@ def _addresses(job: Job) -> Iterator[tuple[str, str]]:
         yield target.url, "target.http.url"
         if isinstance(target.auth, OAuth):
             yield target.auth.token_url, "target.http.auth.oauth.token_url"
+    if job.only_if is not None and is_url(job.only_if):
+        yield job.only_if, "only_if"
 
 
 MOST_TAGS = 50

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tickwell.domain.execution import Attempt, State
 from tickwell.domain.job import Entry, JobState
-from tickwell.domain.outcome import GAVE_UP, Report
+from tickwell.domain.outcome import BEFORE_START, Report
 from tickwell.domain.rate import permit_back_at
 from tickwell.ports.records import Finished
 from tickwell.stores.memory.flow import Flow
@@ -66,7 +66,7 @@ class MemoryReports:
         execution.result, execution.deadline = own(report.result), None
         if report.may_have_started:
             row.expires_at = None
-        if report.state in GAVE_UP and row.called_off and report.started_at is None:
+        if report.state in BEFORE_START and row.called_off and report.started_at is None:
             self._call_off(row, report, now)
         elif report.state is not State.WAITING:
             self.flow.end(row, report.state, report.reason, report.ended_at)

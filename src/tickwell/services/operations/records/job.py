@@ -329,6 +329,7 @@ class Policies(Input):
     concurrency: Concurrency | None = None
     rate: str | None = field(None, example="100/1m")
     rate_key: str | None = field(None, min_length=1, max_length=255, example="{payload.customer}")
+    only_if: str | None = field(None, min_length=1, max_length=2048, example="has_mail")
     delivery: Literal["at_least_once", "at_most_once"] = "at_least_once"
     timeout: Timeout = field(OMITTED)
     expires: Duration | None = None
@@ -381,6 +382,7 @@ class JobPatch(Input):
     concurrency: Json = None
     rate: str | None = field(None, example="50/1m")
     rate_key: str | None = None
+    only_if: str | None = None
     delivery: str | None = None
     timeout: Json = None
     expires: Json = None

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from tickwell.domain.execution import State
 from tickwell.domain.job import Job
-from tickwell.domain.outcome import GAVE_UP, Report
+from tickwell.domain.outcome import BEFORE_START, Report
 from tickwell.stores.sql.rows.codec import (
     ACTIVE,
     CANCELLED,
@@ -20,7 +20,7 @@ from tickwell.stores.sql.rows.codec import (
 
 def is_taken_back(report: Report, *, called_off: bool) -> bool:
     """Whether a change of the job took it back after it was claimed and before it started."""
-    gave_up = report.state in GAVE_UP
+    gave_up = report.state in BEFORE_START
     return gave_up and called_off and report.started_at is None
 
 

@@ -107,7 +107,7 @@ class Conditions(Topic):
         assert (await scene.execution(id)).state is State.QUEUED
 
     async def test_the_permit_of_a_rate_is_unused(self, scene: Scene) -> None:
-        rate = {"rate": "1/1h", "rate_key": "k"}
+        rate: dict[str, Any] = {"rate": "1/1h", "rate_key": "k"}
         _, claim = await _fired(scene, **rate)
         other = await scene.job(trigger=OnDemand(), **rate)
         [id] = await scene.run(a_request(other, minute(1)), now=minute(1))
