@@ -194,6 +194,8 @@ def make_executor(
 
     http = make_sender(store, clock, settings, tracer=tracer)
     if settings.smtp:
+        from tickwell.executors.mail import add_mail
+
         add_mail(handlers, settings)
     notes = StoreNotes(store, clock, lambda *wait: answer_url(settings, *wait))
     calls = CallExecutor(handlers, notes)
@@ -218,23 +220,6 @@ def make_conditions(
 
     make = partial(make_sender, store, clock, settings)
     return AskedConditions(store, CallExecutor(handlers), make)
-
-
-def add_mail(handlers: Handlers, settings: Settings) -> None:
-    """Let the worker of this process send mail for channels of all projects."""
-    from tickwell.domain.alert.destination import MAIL_HANDLER
-    from tickwell.executors.handlers import Handler
-    from tickwell.executors.mail import Mailer
-
-    if find_spec("aiosmtplib") is None:
-        raise InvalidSetting(
-            "aiosmtplib is not installed",
-            field="smtp",
-            hint="Install it: pip install 'tickwell[email]'",
-        )
-    if handlers.find(MAIL_HANDLER, handlers.project) is None:
-        mailer = Mailer(settings.smtp, settings.smtp_from)
-        handlers.register(Handler(MAIL_HANDLER, mailer.send, shared=True))
 
 
 def answer_url(settings: Settings, project: str, id: str, name: str) -> str:

@@ -15,9 +15,8 @@ from tickwell.domain.target import Call
 from tickwell.domain.trigger import OnDemand
 from tickwell.executors.call import CallExecutor
 from tickwell.executors.handlers import Handler, Handlers
-from tickwell.executors.mail import Mailer
+from tickwell.executors.mail import Mailer, add_mail
 from tickwell.settings import Settings
-from tickwell.wiring import add_mail
 
 FROM = "tickwell@example.com"
 MESSAGE = {"to": "ann@example.com, bob@example.com", "subject": "Firing: Größe", "text": "late\n"}

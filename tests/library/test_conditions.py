@@ -12,7 +12,8 @@ async def slots(tickwell, name):
 
 
 async def test_a_fire_runs_only_if_the_condition_says_yes(tickwell):
-    ran, mails = [], []
+    ran = []
+    mails: list[str] = []
 
     def has_mail() -> bool:
         return bool(mails)

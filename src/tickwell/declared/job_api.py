@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -10,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from tickwell.clock import to_datetime, to_millis
+from tickwell.declared.arguments import member_of, require_trigger, states_of
 from tickwell.declared.function import JobFunction
 from tickwell.declared.internals import Internals
 from tickwell.declared.lifecycle import BOTH
@@ -47,7 +47,7 @@ from tickwell.domain.trigger import Calendar, OnDemand, Trigger
 from tickwell.domain.trigger.calendar import Dates, Ranges
 from tickwell.domain.trigger.duration import Duration, parse_duration
 from tickwell.domain.trigger.moment import exact
-from tickwell.errors import InvalidInput, InvalidTrigger, JobExists, NotFound, VersionConflict
+from tickwell.errors import InvalidInput, JobExists, NotFound, VersionConflict
 from tickwell.executors.jsonable import jsonable
 from tickwell.filters import ExecutionFilter, JobFilter
 from tickwell.ports import records as ports
@@ -137,7 +137,7 @@ class JobApi:
             tag=where.get("tag"),
             search=where.get("search"),
         )
-        if (states := _states(where.get("state"), JobState)) is not None:
+        if (states := states_of(where.get("state"), JobState)) is not None:
             asked = replace(asked, states=states)
         page = await self._inside.jobs.list(asked)
         found = page.items
@@ -160,7 +160,7 @@ class JobApi:
         check_policies(policies)
         changes: dict[str, Any] = dict(policies)
         if trigger is not None:
-            changes["trigger"] = _require_trigger(trigger)
+            changes["trigger"] = require_trigger(trigger)
         if target is not None:
             changes["target"] = target
         if "payload" in changes:
@@ -346,8 +346,8 @@ class JobApi:
         return ports.ExecutionFilter(
             project=self.project,
             job_id=None if name is None else (await self._entry(name)).job.id,
-            states=_states(where.get("state"), State),
-            kind=None if kind is None else _member(kind, Kind, "kind"),
+            states=states_of(where.get("state"), State),
+            kind=None if kind is None else member_of(kind, Kind, "kind"),
             queue=where.get("queue"),
             since=None if since is None else to_millis(exact(since, "since")),
             until=None if until is None else to_millis(exact(until, "until")),
@@ -459,48 +459,9 @@ class JobApi:
         check_policies(policies)
         policies["only_if"] = self._condition(policies.get("only_if"))
         policies["payload"] = checked(jsonable(policies.get("payload")))
-        chosen = OnDemand() if trigger is None else _require_trigger(trigger)
+        chosen = OnDemand() if trigger is None else require_trigger(trigger)
         job = records.Job(
             id="", name=name, trigger=chosen, target=target, project=self.project, **policies
         )
         require_effective(job.misfire)
         return job
-
-
-def _states(raw: object, kind: type[E]) -> frozenset[E] | None:
-    """One state or several, as members or by their names; None: no filter."""
-    if raw is None:
-        return None
-    several = raw if isinstance(raw, Collection) and not isinstance(raw, str) else [raw]
-    return frozenset(_member(each, kind, "state") for each in several)
-
-
-def _member(raw: object, kind: type[E], field: str) -> E:
-    try:
-        return kind(str(raw))
-    except ValueError:
-        raise InvalidInput(
-            f"unknown value {raw!r}; expected one of {', '.join(kind)}", field=field
-        ) from None
-
-
-def _require_trigger(trigger: object) -> Trigger:
-    if isinstance(trigger, list | tuple):
-        raise InvalidTrigger(
-            f"a {type(trigger).__name__} is not a trigger",
-            field="trigger",
-            hint="For several in one job: AnyOf(a, b), or a | b",
-        )
-    if inspect.isroutine(trigger):
-        raise InvalidTrigger(
-            f"the function {getattr(trigger, '__name__', '')!r} is not a trigger",
-            field="trigger",
-            hint="Write @scheduler.job() with parentheses; the function goes below it",
-        )
-    if not isinstance(trigger, Trigger):
-        raise InvalidTrigger(
-            f"{trigger!r} is not a trigger",
-            field="trigger",
-            hint='Write Cron("0 9 * * *") or Every("5m"), or leave it out: on demand',
-        )
-    return trigger

@@ -19,20 +19,20 @@ def is_url(condition: str) -> bool:
     return condition.startswith(("https://", "http://"))
 
 
-def check_condition(given: object) -> None:
+def check_condition(text: object) -> None:
     """Refuse what names neither a handler nor a URL that can be called as it is."""
-    if not isinstance(given, str) or not given.strip():
-        raise InvalidJob(f"{given!r:.80} is not a text", field="only_if", hint=_HINT)
-    if len(given) > (LONGEST_URL if is_url(given) else LONGEST_NAME):
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidJob(f"{text!r:.80} is not a text", field="only_if", hint=_HINT)
+    if len(text) > (LONGEST_URL if is_url(text) else LONGEST_NAME):
         raise InvalidJob("is too long", field="only_if", hint=_HINT)
-    if not is_url(given):
+    if not is_url(text):
         return
-    if "{{" in given:
+    if "{{" in text:
         raise InvalidJob(
             "a URL here takes no placeholders", field="only_if", hint="Use a handler instead"
         )
     try:
-        request_of(given)
+        request_of(text)
     except InvalidJob as error:
         raise InvalidJob(error.reason, field="only_if", hint=error.hint) from None
 

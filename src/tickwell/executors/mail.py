@@ -5,12 +5,16 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable
 from email.message import EmailMessage
+from importlib.util import find_spec
 from urllib.parse import unquote, urlsplit
 
+from tickwell.domain.alert.destination import MAIL_HANDLER
 from tickwell.domain.current import CURRENT_CLAIM
 from tickwell.domain.sender import is_sender
+from tickwell.errors import InvalidSetting
+from tickwell.executors.handlers import Handler, Handlers
 from tickwell.executors.run import GiveUp
-from tickwell.settings import SMTP_PORTS
+from tickwell.settings import SMTP_PORTS, Settings
 
 #: Seconds for each answer of the server.
 TIMEOUT = 30.0
@@ -68,3 +72,16 @@ class Mailer:
                 raise GiveUp(f"SMTP refused {'; '.join(replies)}") from error
             raise
         return {address: f"{reply.code} {reply.message}" for address, reply in refused.items()}
+
+
+def add_mail(handlers: Handlers, settings: Settings) -> None:
+    """Let the worker of this process send mail for channels of all projects."""
+    if find_spec("aiosmtplib") is None:
+        raise InvalidSetting(
+            "aiosmtplib is not installed",
+            field="smtp",
+            hint="Install it: pip install 'tickwell[email]'",
+        )
+    if handlers.find(MAIL_HANDLER, handlers.project) is None:
+        mailer = Mailer(settings.smtp, settings.smtp_from)
+        handlers.register(Handler(MAIL_HANDLER, mailer.send, shared=True))

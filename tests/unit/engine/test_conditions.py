@@ -56,6 +56,10 @@ async def held(conditions, **options):
     return rig
 
 
+def no_sender():
+    raise AssertionError("nothing is requested here")
+
+
 async def fire(rig, job):
     """Let a fire of the job be due now."""
     now = rig.clock.now()
@@ -156,7 +160,7 @@ async def test_requests_and_jobs_without_one_are_not_asked_about():
 
 async def test_without_conditions_or_the_handler_it_is_left_to_other_workers():
     handlers = Handlers()
-    unknown = AskedConditions(MemoryStore(), CallExecutor(handlers), None)
+    unknown = AskedConditions(MemoryStore(), CallExecutor(handlers), no_sender)
     for conditions, why in (
         (NoConditions(), "this worker does not ask conditions"),
         (unknown, "its only_if condition: this worker does not know the handler 'has_mail'"),
@@ -178,7 +182,8 @@ async def test_without_conditions_or_the_handler_it_is_left_to_other_workers():
 async def test_one_that_does_not_answer_in_time_is_a_failed_attempt():
     handlers = Handlers()
     handlers.add("has_mail", asyncio.Event().wait)
-    conditions = AskedConditions(MemoryStore(), CallExecutor(handlers), None)
+    conditions = AskedConditions(MemoryStore(), CallExecutor(handlers), no_sender)
     outcome = await conditions.ask(a_claim(Call("work"), policies={"only_if": "has_mail"}))
+    assert outcome is not None
     assert (outcome.kind, outcome.started_at) == (OutcomeKind.TIMED_OUT, None)
     assert outcome.error == "its only_if condition: it did not answer within 10 s"

@@ -22,7 +22,7 @@ def ask(make_executor, receive):
         )
         claim = a_claim(Call("work"), policies={"only_if": receiver.url("/has-mail?of=7")})
         outcome = await conditions.ask(claim)
-        assert await conditions.refusal(claim.job) == (outcome.error if guard else "")
+        assert await conditions.refusal(claim.job) == (outcome.error if guard and outcome else "")
         await conditions.close()
         return outcome, receiver
 

@@ -8,7 +8,7 @@ from tickwell.domain.execution import Kind, State
 from tickwell.domain.payload import KEEP
 from tickwell.domain.policy import REVIVAL_RATE
 from tickwell.services.operations.records.execution import Execution
-from tickwell.services.operations.records.job import Trigger
+from tickwell.services.operations.records.trigger import Trigger
 from tickwell.services.operations.schema import OMITTED, Input, Instant, Json, Output, field
 
 
