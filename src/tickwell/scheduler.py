@@ -192,7 +192,9 @@ class Scheduler(JobApi, Running):
 
     def _told(self, synced: Synced) -> Synced:
         for name in synced.paused:
-            self._inside.events.emit(JobPaused(job=name, why=gone_from(self.app)))
+            self._inside.events.emit(
+                JobPaused(job=name, why=gone_from(self.app), project=self.project)
+            )
         for name in synced.over:
             self._inside.events.emit(JobOver(job=name))
         return synced

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import socket
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,10 +13,21 @@ import pytest
 
 from tickwell.api.http import event_stream as streams
 from tickwell.api.server import serve
-from tickwell.domain.event import AttemptsFinished, Planned
+from tickwell.domain.change import pause
+from tickwell.domain.event import LATE, AttemptsFinished, FiresSkipped, Planned
+from tickwell.domain.execution import Execution, Kind, RangeSkip, Reason, State
+from tickwell.domain.gate import Overlap
+from tickwell.domain.job import BY_POLICY
+from tickwell.domain.planning import new_execution
 from tickwell.errors import LimitReached
+from tickwell.ids import execution_id
+from tickwell.ports.records import JobFilter
 from tickwell.services import event_feed as feeds
 from tickwell.services.access.actor import Actor, Permission
+from tickwell.services.event_feed import Subscription
+from tickwell.services.operations.records.event import EVENT_TYPES, Event
+from tickwell.services.operations.schema import schema_of
+from tickwell.testing.contract.builders import fresh_id
 
 
 @pytest.fixture
@@ -191,3 +203,159 @@ async def test_what_happens_in_a_project_wakes_no_look_at_another(world):
     for each in listeners:
         feed.unsubscribe(each)
     assert feed._wakes == {}
+
+
+def an_execution(**fields):
+    """One that is due at the instant 5,000."""
+    row = {
+        "id": fresh_id(),
+        "project": "default",
+        "job_id": "j",
+        "job_version": 1,
+        "kind": Kind.FIRE,
+        "fire_time": 5_000,
+        "run_at": 5_000,
+        "queue": "default",
+        "ability": "http",
+        "created_at": 0,
+    }
+    return Execution(**row | fields)
+
+
+async def looked(world):
+    """Whatever happens from here on is told."""
+    await until(world, lambda: world.context.feed.looked("default"))
+
+
+async def told(subscription, world, *types):
+    """Wait until these have been told; all that was."""
+    seen: list[feeds.FeedEvent] = []
+    while not {f"tickwell.{each}" for each in types} <= {event.type for event in seen}:
+        await world.clock.wait(subscription.wake, 0.05)
+        subscription.wake.clear()
+        while subscription.waiting:
+            seen.append(subscription.waiting.popleft())
+    return seen
+
+
+async def test_what_is_fired_and_what_is_requested_are_told_apart(world):
+    await world.add()
+    subscription = world.context.feed.subscribe("default", "ada")
+    await looked(world)
+    id = (await world.http.post("/jobs/report/trigger")).json()["id"]
+    seen = await told(subscription, world, "execution.requested")
+    assert [event.type for event in seen if "requested" in event.type or "fired" in event.type] == [
+        "tickwell.execution.requested"
+    ]
+    assert seen[0].subject == f"execution/{id}"
+    job = (await world.http.get("/jobs/report")).json()["id"]
+    now = world.clock.now()
+    entry = (await world.store.get_jobs("default", [job]))[0]
+    fired = new_execution(
+        entry.job, now, id=execution_id(job, now), kind=Kind.FIRE, overlap=Overlap.ALLOW
+    )
+    await world.store.add_executions([fired], now, 60_000)
+    seen = await told(subscription, world, "execution.fired", "execution.queued")
+    assert [event.type for event in seen] == [
+        "tickwell.execution.fired",
+        "tickwell.execution.queued",
+    ]
+    assert {event.job for event in seen} == {job}
+
+
+async def test_a_late_start_is_told_once(world):
+    feed, subscription = world.context.feed, Subscription("default", "ada")
+    feed._listeners["default"] = [subscription]
+    one = an_execution(state=State.RUNNING, attempt=1)
+    before = feeds._Seen(0, {one.id: feeds._state_of(one)})
+    late = replace(one, started_at=one.run_at + LATE)
+    feed._tell_execution(late, before)
+    feed._tell_execution(late, feeds._Seen(0, {one.id: feeds._state_of(late)}))
+    ended = replace(late, state=State.SUCCEEDED)
+    feed._tell_execution(ended, feeds._Seen(0, {one.id: feeds._state_of(late)}))
+    types = [event.type.removeprefix("tickwell.execution.") for event in subscription.waiting]
+    assert types.count("late") == 1
+    assert types[0] == "late"
+    assert types[-1] == "succeeded"
+    feed._listeners.clear()
+
+
+async def test_a_pause_by_a_policy_is_told_whichever_process_did_it(world):
+    await world.add()
+    entry = (await world.store.list_jobs(JobFilter(project="default"))).items[0]
+    subscription = world.context.feed.subscribe("default", "ada")
+    await looked(world)
+    dead = replace(an_execution(state=State.DEAD), job_id=entry.job.id)
+    now = world.clock.now()
+    await world.store.change_jobs("default", [entry.job.id], pause(BY_POLICY, "3 died"), now)
+    seen = feeds._Seen(now, {}, {dead.job_id: 5})
+    await world.context.feed._tell_pauses("default", seen, now - 1_000)
+    [event] = [each for each in subscription.waiting if each.type == "tickwell.job.paused"]
+    assert event.data == {"name": "report", "by": "policy", "why": "3 died"}
+    assert seen.failing == {}
+    long_ago = feeds._Seen(now, {}, {dead.job_id: 5})
+    await world.context.feed._tell_pauses("default", long_ago, now + 3_600_000)
+    assert len([each for each in subscription.waiting if each.type == "tickwell.job.paused"]) == 1
+    world.context.feed.unsubscribe(subscription)
+
+
+async def test_passed_over_fire_times_are_told_and_skipped_executions_are_not_twice(world):
+    await world.add()
+    entry = (await world.store.list_jobs(JobFilter(project="default"))).items[0]
+    assert not world.events.wants(FiresSkipped)
+    subscription = world.context.feed.subscribe("default", "ada")
+    assert world.events.wants(FiresSkipped)
+    missed = RangeSkip(job_id="x", first=0, last=60_000, count=2, reason=Reason.MISFIRE)
+    met = replace(missed, count=1, last=0, reason=Reason.OVERLAP)
+    world.events.emit(FiresSkipped(skips=[(entry.job, missed), (entry.job, met)]))
+    [event] = [each for each in subscription.waiting if each.type == "tickwell.job.skipped"]
+    assert event.data == {
+        "name": "report",
+        "reason": "misfire",
+        "first": "1970-01-01T00:00:00.000Z",
+        "last": "1970-01-01T00:01:00.000Z",
+        "count": 2,
+    }
+    world.context.feed.unsubscribe(subscription)
+    assert not world.events.wants(FiresSkipped)
+
+
+async def test_a_listener_hears_the_types_and_the_job_that_it_asked_for(world, url):
+    await world.add()
+    job = (await world.http.get("/jobs/report")).json()["id"]
+    feed = world.context.feed
+    query = "?type=execution.dead&type=tickwell.job&job=report"
+    async with (
+        httpx.AsyncClient(timeout=100) as client,
+        client.stream("GET", f"{url}/events{query}") as answer,
+    ):
+        await until(world, lambda: feed.listeners)
+        [subscription] = feed._listeners["default"]
+        feed.tell("default", "tickwell.execution.running", "x", None, job=job)
+        feed.tell("default", "tickwell.execution.dead", "x", None, job="other")
+        feed.tell("default", "tickwell.execution.dead", "x", 1, job=job)
+        feed.tell("default", "tickwell.job.edited", "x", 2, job=job)
+        feed.tell("default", "tickwell.stream.gap", "stream", 3)
+        assert subscription.interest.job == job
+        found: list[Any] = []
+        async for line in answer.aiter_lines():
+            if line.startswith("data: "):
+                found.append(json.loads(line.removeprefix("data: "))["data"])
+            if len(found) == 4:
+                break
+        assert found == [{"read_again": True}, 1, 2, 3]
+
+
+async def test_types_that_no_event_has_and_unknown_jobs_are_refused(world, url):
+    async with httpx.AsyncClient(timeout=100) as client:
+        unknown = await client.get(f"{url}/events?type=execution.late.ish")
+        assert unknown.status_code == 422
+        assert "no event has the type 'execution.late.ish'" in unknown.text
+        assert (await client.get(f"{url}/events?job=nobody")).status_code == 404
+
+
+def test_all_types_are_described():
+    described = schema_of(Event)["properties"]["type"]["enum"]
+    streams_own = {"tickwell.stream.opened", "tickwell.stream.gap"}
+    assert {f"tickwell.{each}" for each in EVENT_TYPES} | streams_own == set(described)
+    assert {f"execution.{state.value}" for state in State} <= set(EVENT_TYPES)

@@ -1,11 +1,12 @@
 """Events by word and by class, for all jobs or for one; made only if they are asked for."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from tickwell import Call, Cron, Every, GiveUp, Reason, Scheduler
+from tickwell import Call, Concurrency, Cron, Every, GiveUp, Reason, Run, Scheduler
 from tickwell.declared.internals import internals
 from tickwell.domain import event as inner
 from tickwell.domain.event import ON_REQUEST, AttemptStart
@@ -138,3 +139,50 @@ def test_what_nobody_asks_for_is_not_made():
 def test_an_unknown_word_is_refused_with_those_that_exist():
     with pytest.raises(InvalidInput, match=r"unknown event 'begun'.*started, late"):
         Scheduler("memory://").on("begun")(print)  # type: ignore[arg-type]
+
+
+async def test_executions_that_are_skipped_later_are_told_one_by_one(tickwell):
+    scheduler = tickwell.scheduler
+    seen: list[Any] = []
+    scheduler.on("skipped")(lambda event: seen.extend(event.skips))
+    finished: list[Any] = []
+    scheduler.on("finished", job="polls")(finished.append)
+    begin = tickwell.now
+
+    @tickwell.job(Every("1m", max_runs=2), only_if=never)
+    async def polls() -> None: ...
+
+    @tickwell.job(Every("1m"))
+    async def long(run: Run) -> None:
+        await tickwell.clock.wait(asyncio.Event(), 150)
+
+    await tickwell.travel("2m30s", wait=False)
+    found = {(skip.job, skip.reason, (skip.first - begin) // timedelta(minutes=1)) for skip in seen}
+    assert found == {
+        ("polls", Reason.CONDITION, 1),
+        ("polls", Reason.CONDITION, 2),
+        ("long", Reason.OVERLAP, 2),
+    }
+    assert all((skip.first, skip.count) == (skip.last, 1) for skip in seen)
+    assert len(seen) == 3
+    assert finished == []
+
+
+def never() -> bool:
+    return False
+
+
+async def test_an_execution_that_expires_is_told_as_skipped(tickwell):
+    seen: list[Any] = []
+    tickwell.scheduler.on("skipped", job="second")(lambda event: seen.extend(event.skips))
+    narrow = Concurrency("narrow", limit=1)
+
+    @tickwell.job(Every("30s", max_runs=1), concurrency=narrow)
+    async def first() -> None:
+        await tickwell.clock.wait(asyncio.Event(), 90)
+
+    @tickwell.job(Every("1m", max_runs=1), concurrency=narrow, expires="10s")
+    async def second() -> None: ...
+
+    await tickwell.travel("1m20s", wait=False)
+    assert [(skip.job, skip.reason) for skip in seen] == [("second", Reason.EXPIRED)]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from types import TracebackType
 from typing import Self
 
 from tickwell.client.base import BaseClient
 from tickwell.client.results import Event
-from tickwell.client.stream import follow
+from tickwell.client.stream import follow, stream_events
 from tickwell.client.transport import Endpoint, Transport
 from tickwell.domain.trigger.duration import Duration, parse_duration
 
@@ -36,9 +36,14 @@ class AsyncClient(BaseClient):
         )
         super().__init__(self._transport)
 
-    def stream_events(self) -> AsyncGenerator[Event, None]:
-        """What happens in the project from now on, without an end."""
-        return follow(self._transport)
+    def stream_events(
+        self, type: Sequence[str] = (), job: str | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """What happens in the project from now on, without an end.
+
+        Of these types only, as `["execution.dead", "job"]`, and of this job, by name or id.
+        """
+        return follow(self._transport, stream_events(type, job))
 
     def server_now(self) -> int | None:
         """The server's time in milliseconds, within half a second; None before its first answer."""

@@ -771,14 +771,95 @@ class HealthDetails(TypedDict):
     backlog: int
 
 
+class ExecutionNews(TypedDict):
+    """An execution as it is now; its payload, result and job's name are left out."""
+
+    id: str
+    project: str
+    job_id: str
+    job_version: int
+    kind: str
+    state: str
+    reason: str | None
+    fire_time: str
+    run_at: str
+    created_at: str
+    started_at: str | None
+    ended_at: str | None
+    queue: str
+    ability: str
+    key: str | None
+    attempt: int
+    charged: int
+    lost: int
+    returned: int
+    worker: str | None
+    deadline: str | None
+    cancel_requested: bool
+    error: str | None
+    revived_from: str | None
+
+
+class RevivedNews(TypedDict):
+    """A dead execution runs again."""
+
+    id: str
+
+
+class JobNews(TypedDict):
+    """A job was changed, and of a pause by whom and why."""
+
+    name: str
+    by: str
+    why: str
+
+
+class SkippedNews(TypedDict):
+    """Fire times of a job were passed over, which no execution answers."""
+
+    name: str
+    reason: str
+    first: str
+    last: str
+    count: int
+
+
+class StreamNews(TypedDict):
+    """About the stream itself."""
+
+    read_again: bool
+
+
 class Event(TypedDict):
-    """What happened, as a CloudEvent."""
+    """What happened, as a CloudEvent; `type` says what `data` is."""
 
     specversion: str
     id: str
     source: str
-    type: str
+    type: Literal[
+        "tickwell.execution.fired",
+        "tickwell.execution.requested",
+        "tickwell.execution.late",
+        "tickwell.execution.revived",
+        "tickwell.execution.waiting",
+        "tickwell.execution.blocked",
+        "tickwell.execution.queued",
+        "tickwell.execution.parked",
+        "tickwell.execution.running",
+        "tickwell.execution.succeeded",
+        "tickwell.execution.dead",
+        "tickwell.execution.cancelled",
+        "tickwell.execution.skipped",
+        "tickwell.job.added",
+        "tickwell.job.edited",
+        "tickwell.job.paused",
+        "tickwell.job.resumed",
+        "tickwell.job.deleted",
+        "tickwell.job.skipped",
+        "tickwell.stream.opened",
+        "tickwell.stream.gap",
+    ]
     subject: str
     time: str
     datacontenttype: str
-    data: dict[str, Any]
+    data: ExecutionNews

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
-from collections.abc import AsyncGenerator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 
@@ -52,9 +52,9 @@ class Client(Operations, Blocks):
     def each(self, call: Call[Page[T]]) -> Iterator[T]:
         return self._iterate(self._inner.each(call))
 
-    def stream_events(self) -> Iterator[Event]:
-        """What happens in the project from now on, without an end."""
-        return self._iterate(self._inner.stream_events())
+    def stream_events(self, type: Sequence[str] = (), job: str | None = None) -> Iterator[Event]:
+        """What happens in the project from now on, without an end; see `AsyncClient`."""
+        return self._iterate(self._inner.stream_events(type, job))
 
     def close(self) -> None:
         """Let go of connections, and end the thread."""

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 from tickwell.domain import event as inner
 from tickwell.domain.event import (
+    LATE,
     ON_REQUEST,
     AttemptsFinished,
     Events,
@@ -47,8 +48,6 @@ What = Literal[
     "edited",
 ]
 Hook = Callable[..., object]
-#: Milliseconds after its instant from which on an attempt starts late.
-LATE = 1_000
 _Chooser = Callable[[inner.Event], inner.Event | None]
 
 _FAILED = frozenset({OutcomeKind.FAILED, OutcomeKind.TIMED_OUT, OutcomeKind.LOST})
@@ -178,7 +177,7 @@ def _chooser(what: What | type[Event]) -> _Chooser:
         "skipped": lambda event: event if isinstance(event, inner.FiresSkipped) else None,
         "started": lambda event: event if isinstance(event, inner.AttemptsStarted) else None,
         "late": _late,
-        "finished": lambda event: event if isinstance(event, AttemptsFinished) else None,
+        "finished": _finished,
         "dead": _dead,
         "revived": lambda event: event if isinstance(event, inner.Revived) else None,
         "paused": _paused,
@@ -208,6 +207,14 @@ def _late(event: inner.Event) -> inner.Event | None:
         return None
     late = [one for one in event.starts if one.started_at - one.claim.run_at >= LATE]
     return replace(event, starts=late) if late else None
+
+
+def _finished(event: inner.Event) -> inner.Event | None:
+    """Attempts that ended; a fire that its condition denied is told of as skipped."""
+    if not isinstance(event, AttemptsFinished):
+        return None
+    ended = [report for report in event.reports if report.state is not State.SKIPPED]
+    return replace(event, reports=ended) if ended else None
 
 
 def _dead(event: inner.Event) -> inner.Event | None:

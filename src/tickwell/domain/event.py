@@ -130,8 +130,12 @@ class Parked:
 class JobPaused:
     """A policy paused a job, or a start did: the code declares it no more."""
 
+    #: Its name.
     job: str
     why: str
+    #: Its id; empty if a start paused it.
+    id: str = ""
+    project: str = "default"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +162,7 @@ class AttemptStart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiresSkipped:
-    """A planner passed over fire times."""
+    """Fire times were passed over, or executions of some were skipped."""
 
     skips: Sequence[tuple[Job, RangeSkip]]
 
@@ -238,6 +242,8 @@ Event = (
     | ListenerFailed
 )
 Listener = Callable[[Event], None]
+#: Milliseconds after its instant from which on an attempt starts late.
+LATE = 1_000
 #: Made only while a listener has asked for them: attempts start by the thousand.
 ON_REQUEST: frozenset[type] = frozenset({AttemptsStarted, FiresSkipped, JobChanged, Revived})
 
@@ -251,11 +257,9 @@ def projects_of(event: Event) -> frozenset[str] | None:
         return frozenset(report.claim.job.project for report in event.reports)
     if isinstance(event, Triggered):
         return frozenset(new.job.project for new in event.executions)
-    if isinstance(event, JobChanged | Revived | Cancelled):
+    if isinstance(event, JobChanged | Revived | Cancelled | JobPaused):
         return frozenset({event.project})
-    if isinstance(
-        event, Planned | AttemptsStarted | FiresSkipped | Idle | JobPaused | JobUnreadable | Parked
-    ):
+    if isinstance(event, Planned | AttemptsStarted | FiresSkipped | Idle | JobUnreadable | Parked):
         return frozenset()
     return None
 

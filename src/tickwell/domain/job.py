@@ -230,6 +230,10 @@ class JobState(StrEnum):
     DELETED = "deleted"
 
 
+#: Who paused a job where no person did, but its own policy or its target.
+BY_POLICY = "policy"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pause:
     """Who paused a job, why, since when and until when."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from fastapi import Request, Response
@@ -16,6 +17,7 @@ from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Actor
 from tickwell.services.documents import entry_document
 from tickwell.services.operations.declaration import Answer, Call, Group, Many, Operation, run
+from tickwell.services.operations.schema import Input
 from tickwell.web import bodies
 from tickwell.web.authentication import PUBLIC, asker_of
 from tickwell.web.context import Context, context_of
@@ -91,6 +93,13 @@ class HttpOperation(Operation):
     #: What OpenAPI says of an answer that is not a record.
     content: dict[str, Any] | None = None
     is_described: bool = True
+    #: Its query parameters, which its handler reads from the request.
+    parameters: type[Input] | None = None
+
+    @cached_property
+    def query(self) -> type[Input] | None:
+        """The schema of its query parameters."""
+        return self.parameters
 
 
 class HttpGroup(Group):

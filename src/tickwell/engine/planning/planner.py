@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Protocol
 
 from tickwell.clock import Clock
 from tickwell.domain.event import Cancelled, Events, FiresSkipped, JobUnreadable, Planned, Triggered
@@ -13,6 +14,7 @@ from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Absence, Plan, live_since, plan
 from tickwell.engine.liveness.absence import SLACK
 from tickwell.engine.planning.outage_recovery import OutageRecovery
+from tickwell.engine.planning.skipped_rows import SkipStore, skipped_at
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.notifier import PlannerLease
 from tickwell.ports.records import Ended, Fired, Promoted, Wakeup
@@ -25,6 +27,10 @@ from tickwell.settings import Settings
 GATHER = 0.05
 
 
+class PlannerStore(QueueStore, SkipStore, Protocol):
+    """What the planner needs of a store."""
+
+
 class Planner:
     """Plans up to the horizon, then rests until a fire time has come well within it."""
 
@@ -32,7 +38,7 @@ class Planner:
 
     def __init__(
         self,
-        store: QueueStore,
+        store: PlannerStore,
         clock: Clock,
         events: Events,
         settings: Settings,
@@ -86,6 +92,8 @@ class Planner:
             self.wake_worker()
         if promoted.blocked:
             self.hear()  # whoever holds the gate may have been asked to stop
+        if (fired.ended or promoted.ended or promoted.skipped) and self.events.wants(FiresSkipped):
+            await self._tell_skipped(now)
         moved = promoted.queued or promoted.blocked or promoted.skipped
         if self.events.wanted and (fired.jobs or moved):
             self.events.emit(_planned(fired, promoted, self.clock.monotonic() - began))
@@ -100,6 +108,11 @@ class Planner:
         for one in wakeup.unreadable:
             self.events.emit(JobUnreadable(job=one.job, why=one.why))
         return self._rest(wakeup)
+
+    async def _tell_skipped(self, now: int) -> None:
+        """Executions that met their overlap rule or expired."""
+        if skips := await skipped_at(self.store, now):
+            self.events.emit(FiresSkipped(skips=skips))
 
     async def _look_after_absence(self, now: int) -> int:
         """What is live, if jobs may have to be planned after an absence; how many there were."""

@@ -9,10 +9,17 @@ from itertools import islice
 
 from tickwell.clock import Clock
 from tickwell.domain.change import Change, Changer, pause
-from tickwell.domain.event import AttemptsFenced, AttemptsFinished, Events, JobPaused
-from tickwell.domain.execution import Claim, State
-from tickwell.domain.job import Entry, JobState, Pause
+from tickwell.domain.event import (
+    AttemptsFenced,
+    AttemptsFinished,
+    Events,
+    FiresSkipped,
+    JobPaused,
+)
+from tickwell.domain.execution import Claim, RangeSkip, Reason, State
+from tickwell.domain.job import BY_POLICY, Entry, Job, JobState, Pause
 from tickwell.domain.outcome import Outcome, Report, decide_or_fail
+from tickwell.engine.planning.skipped_rows import skip_of
 from tickwell.engine.running.start_guard import CROWD, StartGuard
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
@@ -24,8 +31,6 @@ APART = 0.02
 #: With a batch of attempts or more in hand, each of which waits for capacity first. A write has
 #: 400 or 500 webhooks then instead of 150.
 FAR_APART = 0.08
-#: Who pauses a job here, unless a person was faster.
-_POLICY = "policy"
 #: Another attempt follows, or a run that `max_runs` does not count.
 _TO_BE_PLANNED = frozenset({State.WAITING, State.SKIPPED})
 #: Rests until woken: there is nothing to do before the next report.
@@ -135,6 +140,8 @@ class Reporter:
             self.events.emit(AttemptsFenced(reports=refused))
         if applied:
             self.events.emit(AttemptsFinished(reports=applied))
+        if self.events.wants(FiresSkipped) and (skips := _skips(applied)):
+            self.events.emit(FiresSkipped(skips=skips))
 
     async def _pause_jobs(self, reports: list[Report], failures: dict[str, int]) -> None:
         """What the target or the policy asks for; a crash in between is made good by the next."""
@@ -146,8 +153,8 @@ class Reporter:
             asked.add(job.id)
             changer = _pause_if_firing(why)
             (changed,) = await self.store.change_jobs(job.project, [job.id], changer, now)
-            if changed.entry.cursor.pause == Pause(by=_POLICY, why=why, since=now):
-                self.events.emit(JobPaused(job=job.name, why=why))
+            if changed.entry.cursor.pause == Pause(by=BY_POLICY, why=why, since=now):
+                self.events.emit(JobPaused(job=job.name, why=why, id=job.id, project=job.project))
 
 
 def _without(refused: list[Report], reports: list[Report]) -> list[Report]:
@@ -155,6 +162,15 @@ def _without(refused: list[Report], reports: list[Report]) -> list[Report]:
         return reports
     stale = {id(report) for report in refused}
     return [report for report in reports if id(report) not in stale]
+
+
+def _skips(reports: list[Report]) -> list[tuple[Job, RangeSkip]]:
+    """The fires whose conditions answered no."""
+    return [
+        (one.claim.job, skip_of(one.claim.job.id, one.claim.fire_time, Reason.CONDITION))
+        for one in reports
+        if one.state is State.SKIPPED
+    ]
 
 
 def _why_paused(report: Report, failures: dict[str, int]) -> str | None:
@@ -168,7 +184,7 @@ def _why_paused(report: Report, failures: dict[str, int]) -> str | None:
 
 def _pause_if_firing(why: str) -> Changer:
     """By the policy, unless a person was faster."""
-    pausing = pause(_POLICY, why)
+    pausing = pause(BY_POLICY, why)
 
     def change(entry: Entry, now: int) -> Change | None:
         if entry.cursor.state in {JobState.PAUSED, JobState.DELETED}:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from tickwell.domain.job import Entry, JobState
+from tickwell.domain.job import BY_POLICY, Entry, JobState
 from tickwell.domain.sender import is_sender
 
 #: Who pauses jobs without being a person.
-_POLICY, _APP = "policy", "app "
+_APP = "app "
 
 
 def is_paused_on_purpose(entry: Entry) -> bool:
     """Whether a person paused it, who knows: neither the policy nor an app that lost its job."""
     pause = entry.cursor.pause
-    return pause is not None and pause.by != _POLICY and not pause.by.startswith(_APP)
+    return pause is not None and pause.by != BY_POLICY and not pause.by.startswith(_APP)
 
 
 def is_watched(entry: Entry | None) -> bool:

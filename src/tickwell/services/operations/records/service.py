@@ -1,4 +1,4 @@
-"""The service: health, metrics, queues, workers, bulk operations, events, errors and queries."""
+"""The service: health, metrics, queues, workers, bulk operations, errors and queries."""
 
 from __future__ import annotations
 
@@ -324,19 +324,6 @@ class HealthDetails(Probe):
     findings: list[Finding]
     in_hand: int
     backlog: int
-
-
-class Event(Output):
-    """What happened, as a CloudEvent."""
-
-    specversion: str
-    id: str
-    source: str
-    type: str
-    subject: str
-    time: Instant
-    datacontenttype: str
-    data: dict[str, Json]
 
 
 class PageQuery(Input):
