@@ -207,7 +207,7 @@ async def test_what_happens_in_a_project_wakes_no_look_at_another(world):
 
 def an_execution(**fields):
     """One that is due at the instant 5,000."""
-    row = {
+    row: dict[str, Any] = {
         "id": fresh_id(),
         "project": "default",
         "job_id": "j",
