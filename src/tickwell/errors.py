@@ -168,7 +168,7 @@ class StaleAttempt(Conflict):
         what = f"step {step!r}" if step else "the checkpoint"
         super().__init__(
             f"attempt {attempt} of execution {execution} is over, so {what} was not kept: its"
-            " worker was taken for lost, or its time ran out; another attempt may be running"
+            " worker was declared lost, or it timed out; another attempt may be running"
         )
         self.step = step
 
@@ -200,7 +200,7 @@ class Forbidden(TickwellError):
         self.permission = permission
         remedy = f"ask an admin for the role {_ROLES.get(permission, 'that has it')}"
         if permission == "platform":
-            remedy = "log in as a platform admin, or show a token of one: no key has it"
+            remedy = "log in as a platform admin; no API key has it"
         super().__init__(f"{actor} lacks the permission '{permission}'; {remedy}")
 
 

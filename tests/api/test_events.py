@@ -152,7 +152,7 @@ async def test_a_listener_that_falls_behind_is_cut_off(world):
 async def test_one_actor_does_not_take_all_streams(world):
     feed = world.context.feed
     own = [feed.subscribe("default", "ada") for _ in range(feeds.MOST_OF_ACTOR)]
-    with pytest.raises(LimitReached, match="you listen"):
+    with pytest.raises(LimitReached, match="event streams open"):
         feed.subscribe("default", "ada")
     feed.subscribe("default", "bob")
     feed.unsubscribe(own[0])

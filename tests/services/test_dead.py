@@ -36,7 +36,7 @@ def died(error=None, reason=None):
         ('Traceback:\n  File "a", line 3\n    f()\nKeyError: 1\nmore\n', "KeyError: N"),
         ("no order 0197c0de-0000-7000-8000-000000000000", "no order ID"),
         ("10.0.0.7:443 cannot be reached: refused", "N cannot be reached: refused"),
-        ("\n\n", "died without a word"),
+        ("\n\n", "died without an error message"),
     ],
 )
 def test_a_signature_keeps_what_went_wrong(error, found):
@@ -45,7 +45,7 @@ def test_a_signature_keeps_what_went_wrong(error, found):
 
 def test_without_an_error_the_reason_counts():
     assert signature(died(reason="lost 3 times")) == "lost N times"
-    assert signature(died()) == "died without a word"
+    assert signature(died()) == "died without an error message"
 
 
 @pytest.fixture

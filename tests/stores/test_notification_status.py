@@ -1,4 +1,4 @@
-"""A notifier that cannot be listened to is told of when that lasts and when it is over."""
+"""A lasting failure of a notifier is logged, and so is its end."""
 
 import pytest
 
@@ -26,11 +26,11 @@ async def test_one_line_when_it_stops_and_one_when_it_is_back(caplog, monkeypatc
     for _ in range(3):
         status.is_lost(NAME, "connection refused")
     assert lines(caplog) == [
-        f"{NAME} cannot be listened to (connection refused): looking every 1 s instead"
+        f"{NAME} is unavailable (connection refused); polling every 1 s instead"
     ]
     status.is_back(NAME)
     [back] = lines(caplog)
-    assert back.startswith(f"{NAME} is listened to again after ")
+    assert back.startswith(f"{NAME} works again after ")
     assert back.endswith(" s and 3 failed tries")
     status.is_lost(NAME, "no answer in time")
     assert len(lines(caplog)) == 1

@@ -187,7 +187,7 @@ async def test_what_is_no_connection_is_refused(scheduler, connection):
         scheduler.transactions.trigger(connection, "send_email", key="")
     with pytest.raises(InvalidPayload):
         scheduler.transactions.trigger(connection, "send_email", {"order": object()})
-    with pytest.raises(InvalidInput, match="takes no part in transactions"):
+    with pytest.raises(InvalidInput, match="does not support transactions"):
         Scheduler("memory://").transactions.trigger(connection, "send_email")
 
 

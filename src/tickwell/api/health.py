@@ -127,7 +127,7 @@ class HealthApp:
         if path == "/healthz":
             return 200, alive()
         if path == "/health/detailed" and not is_near(scope, self.bound):
-            return _problem(403, "without the API this is told to the same machine only")
+            return _problem(403, "without the API, this page answers only the same machine")
         health = await self.health.platform()
         if path == "/health/detailed":
             return details(health, self.health.store.name)

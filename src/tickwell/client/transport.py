@@ -50,7 +50,7 @@ class Endpoint:
 def _checked(url: str) -> str:
     hint = "For example https://jobs.example.com, or http://127.0.0.1:8080"
     if not url:
-        raise InvalidSetting("no server is named", field="server", hint=f"Set {SERVER}. {hint}")
+        raise InvalidSetting("no server is set", field="server", hint=f"Set {SERVER}. {hint}")
     quoted = url.rpartition("@")[2]  # before it a password may stand
     try:
         parts = urlsplit(url)

@@ -19,7 +19,7 @@ SERVICE_STARTED = LogEvent(
 SERVICE_NOTICE = LogEvent("service_notice", INFO, "{notice}")
 SERVICE_FAILED = LogEvent("service_failed", ERROR, "the service cannot start: {error}", ("error",))
 SERVICE_STOPPING = LogEvent(
-    "service_stopping", INFO, "stopping: no new claims, running attempts may end"
+    "service_stopping", INFO, "stopping: claiming nothing more, waiting for running attempts"
 )
 ENGINE_STARTED = LogEvent("engine_started", DEBUG, "the engine runs", ("worker",))
 ENGINE_START_FAILED = LogEvent(
@@ -144,13 +144,13 @@ STEP_RECOVERED = LogEvent(
 NOTIFICATIONS_LOST = LogEvent(
     "notifications_lost",
     WARNING,
-    "{source} cannot be listened to ({reason}): looking every {poll:g} s instead",
+    "{source} is unavailable ({reason}); polling every {poll:g} s instead",
     ("source", "reason", "poll"),
 )
 NOTIFICATIONS_RESTORED = LogEvent(
     "notifications_restored",
     WARNING,
-    "{source} is listened to again after {seconds} s and {failures} failed tries",
+    "{source} works again after {seconds} s and {failures} failed tries",
     ("source", "seconds", "failures"),
 )
 LISTENER_FAILED = LogEvent(
@@ -163,7 +163,7 @@ FIRST_USER_CREATED = LogEvent(
     "first_user_created",
     WARNING,
     "the dashboard has its first user: tickwell users link {user} --store {store} --address URL"
-    " prints what logs them in; URL is where it is mounted, https://example.com/scheduler",
+    " prints a login link; URL is where it is mounted, e.g. https://example.com/scheduler",
     ("user", "store"),
 )
 REQUEST_FAILED = LogEvent(
@@ -193,7 +193,7 @@ TRACES_UNAVAILABLE = LogEvent(
 METRICS_UNSHARED = LogEvent(
     "metrics_unshared",
     WARNING,
-    "no other process shows what this one counts: {reason}",
+    "the metrics of this process are not shared: {reason}",
     ("folder", "reason"),
 )
 LINES_DROPPED = LogEvent(

@@ -182,13 +182,13 @@ class Feed:
         """Hear what happens in a project from now on."""
         if self._closed:
             # Who comes back at once would hold up the end of this process.
-            raise NotRunning("this process is stopping, and tells nothing more")
+            raise NotRunning("this process is stopping and sends no more events")
         there = self._listeners.get(project, [])
         if len(there) >= MOST_OF_ONE or self.listeners >= MOST:
-            raise LimitReached("too many listen to events already", retry_after=30)
+            raise LimitReached("too many event streams are open already", retry_after=30)
         if sum(each.actor == actor for each in there) >= MOST_OF_ACTOR:
             raise LimitReached(
-                f"you listen to events {MOST_OF_ACTOR} times already", retry_after=30
+                f"you have {MOST_OF_ACTOR} event streams open already", retry_after=30
             )
         self._listeners[project] = there
         subscription = Subscription(project, actor, interest)

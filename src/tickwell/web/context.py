@@ -123,7 +123,9 @@ def administration_in(context: Context) -> AdminServices:
     """The same for whoever has the context."""
     found = context.admin
     if found is None:
-        raise NotRunning("this process administers nothing; it was started without access")
+        raise NotRunning(
+            "this process has no user management; it was started without authentication"
+        )
     return found
 
 

@@ -107,7 +107,7 @@ async def test_a_key_of_another_project_gets_not_found(house):
 async def test_who_lacks_what_the_platform_has_is_told_what_would_do(house):
     refused = await house.http.get("/projects", headers=await house.key("a", Role.ADMIN))
     assert refused.status_code == 403
-    what_would_do = "log in as a platform admin, or show a token of one: no key has it"
+    what_would_do = "log in as a platform admin; no API key has it"
     assert what_would_do in refused.json()["detail"]
     session = await house.login("root")
     token = (await house.http.post("/tokens", headers=session)).json()["token"]

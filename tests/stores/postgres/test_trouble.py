@@ -79,7 +79,7 @@ async def test_a_statement_that_somebody_cancels_is_not_said_to_be_slow_alone(st
         await owner.execute("SELECT pg_cancel_backend($1)", pid)
         await waiting
 
-    with pytest.raises(StoreUnavailable, match="statement timeout, or somebody cancelled it"):
+    with pytest.raises(StoreUnavailable, match="statement timeout, or an admin cancelled it"):
         await store.database.write_one(wait)
 
 

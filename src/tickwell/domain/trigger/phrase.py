@@ -124,7 +124,7 @@ def read_phrase(text: object) -> Phrase:
         return Phrase(every=f"{interval[1] or 1}{_UNITS[interval[2]]}")
     fields = _days(days, text)
     if not at:
-        raise _unknown(text, "it says no time of day", nearest_to=f"{days} at 9")
+        raise _unknown(text, "it has no time of day", nearest_to=f"{days} at 9")
     minutes: dict[int, list[int]] = {}
     for hour, minute in sorted({_time(each, text) for each in times.split(" and ")}):
         minutes.setdefault(minute, []).append(hour)
@@ -148,7 +148,7 @@ def _days(days: str, text: str) -> str:
     if year := _YEAR.fullmatch(days):
         day, name = (year[1], year[2]) if year[1] else (year[4], year[3])
         return f"{_number(day, text)} {_MONTHS.index(name) + 1} *"
-    raise _unknown(text, "it is not one of the forms that are understood")
+    raise _unknown(text, "it is not a known form")
 
 
 def _of_month(entries: list[str], text: str) -> str:

@@ -67,7 +67,9 @@ class Trigger(ABC):
         runs = self.max_runs
         if runs is not None and (type(runs) is not int or runs < 1):
             hint = "Leave it out for no limit"
-            raise InvalidTrigger("must be a whole number from 1 on", field="max_runs", hint=hint)
+            raise InvalidTrigger(
+                "must be a whole number of at least 1", field="max_runs", hint=hint
+            )
         if self.start or self.until or self.within or self.exclude:
             self._confine()
 
@@ -87,7 +89,7 @@ class Trigger(ABC):
         try:
             fires = self._ever_fires(begin, limits)
         except Spent:
-            reason = "it takes too long to find out when this fires: too much is taken out"
+            reason = "its fire times take too long to compute: too many are excluded"
             hint = "Give fewer members, windows and calendars, or make it several jobs"
             raise InvalidTrigger(reason, field=field, hint=hint) from None
         if not fires:

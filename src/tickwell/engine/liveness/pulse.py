@@ -43,7 +43,7 @@ class Pulse:
         #: succeeds.
         self.longest_rest = min(LONGEST_REST, settings.beat / 2)
         #: Seconds for a beat: of two that begin after a rest, the second is still in time. So a
-        #: connection that died without a word is given up before it costs the lease.
+        #: connection that died without an error message is given up before it costs the lease.
         self.patience = (settings.lease - settings.beat) / 2.5
 
     async def step(self) -> float:

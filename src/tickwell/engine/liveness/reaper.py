@@ -150,7 +150,7 @@ def _lost(claim: Claim, now: int, *, in_crowd: bool) -> Outcome:
     return Outcome(
         kind=OutcomeKind.LOST,
         started_at=claim.started_at,
-        error="the worker went away, or hung",
+        error="the worker died or hung",
         delay=claim.run_at - now if claim.run_at > now else None,
         in_crowd=in_crowd and not _is_overdue(claim, now),
     )

@@ -82,7 +82,7 @@ def check_new(name: str, role: Role, narrowed: frozenset[Permission] | None) -> 
         raise InvalidInput("1 to 255 printable characters are needed", field="name")
     if narrowed is not None and not narrowed:
         raise InvalidInput(
-            "a key that may do nothing is of no use",
+            "a key needs at least one permission",
             field="permissions",
             hint=f"Name one at least, or leave it out for all that {role} may",
         )

@@ -218,7 +218,7 @@ def _require_outlived(actor: Actor, expires_at: int | None) -> None:
     ends = actor.key_ends
     if ends is not None and (expires_at is None or expires_at > ends):
         raise InvalidInput(
-            f"a key that ends at {instant_text(ends)} cannot make one that outlives it",
+            f"a key that ends at {instant_text(ends)} cannot create one that ends later",
             field="expires_at",
             hint="Choose an earlier end, or log in, or use a key that ends later",
         )

@@ -61,7 +61,7 @@ def _hash(token: str) -> str:
 #: Tries for one name, and from one address.
 PER_NAME, PER_ADDRESS = Rate(10, 15 * 60_000), Rate(30, 15 * 60_000)
 #: The same, whatever was wrong.
-REFUSED = "that name and password, or that link, do not log in; ask an admin for a new link"
+REFUSED = "wrong name, password or link; ask an admin for a new link"
 
 
 class Logins:

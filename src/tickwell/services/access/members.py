@@ -82,7 +82,7 @@ class Members:
         members = await self._directory.members(project)
         admins = [each.name for each in members if each.roles[project] is Role.ADMIN]
         if admins == [name]:
-            raise Conflict(f"{name} is the only admin; make somebody else one before")
+            raise Conflict(f"{name} is the only admin; give another member the role admin first")
 
 
 async def give_role(

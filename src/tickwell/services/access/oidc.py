@@ -26,7 +26,7 @@ from tickwell.services.time import Time
 
 KIND = "oidc_state"
 #: Of one that is unknown, too old, of another browser, or was used.
-USED_UP = "this login was used before, or took too long; begin it anew"
+USED_UP = "this login was already used or has expired; start again"
 #: Milliseconds that a person has to log in over there.
 LIFE = 10 * 60_000
 #: No answer, or none that says what was asked for.
@@ -173,7 +173,7 @@ class Oidc:
             raise Unauthenticated(REFUSED) from None
         user = await self._directory.read(name)
         if user is None:
-            raise Unauthenticated(f"you are {name}, and no member yet; ask an admin")
+            raise Unauthenticated(f"you are {name}, but not a member yet; ask an admin")
         return await self._directory.note_arrival(user)
 
     async def _discover(self) -> dict[str, Any]:
@@ -192,7 +192,7 @@ class Oidc:
         except _UNREADABLE:
             raise Unauthenticated("the issuer does not answer; try again later") from None
         if found["issuer"] != self.provider.issuer:
-            raise Unauthenticated("the issuer calls itself otherwise; see the setting oidc")
+            raise Unauthenticated("the issuer has another name than the setting oidc")
         return found
 
 

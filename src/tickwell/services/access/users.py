@@ -45,7 +45,7 @@ class Users:
         """Add a user; without a password they log in by a link, or through another issuer."""
         now, checked = self._clock.now(), check_user_name(name)
         if password is not None and is_foreign(checked):
-            reason = "who logs in through another issuer has no password here"
+            reason = "users of another issuer have no password here"
             raise InvalidInput(reason, field="password", hint="Leave it out")
         user = User(
             name=checked,
@@ -140,7 +140,7 @@ class Users:
             await self._audit.record(
                 actor, "user.password_refused", f"user/{user.name}", project=PLATFORM
             )
-            raise Unauthenticated("the current password is another one")
+            raise Unauthenticated("the current password is wrong")
 
     async def _require_another_admin(self, name: str) -> None:
         """Refuse to leave the platform without anybody who can let others in."""

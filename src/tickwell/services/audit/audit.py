@@ -174,6 +174,8 @@ def _read_cursor(cursor: str | None) -> tuple[int | None, int]:
     number, _, skip = cursor.partition(".")
     if not (number.isdecimal() and skip.isdecimal() and cursor.isascii() and len(cursor) < 20):
         raise InvalidInput(
-            "is none that a list gave", field="cursor", hint="Leave it out to begin anew"
+            "is not a cursor of this list",
+            field="cursor",
+            hint="Leave it out to start from the first page",
         )
     return int(number), int(skip)

@@ -90,7 +90,7 @@ def signature(execution: Execution) -> str:
 
     A status code and the kind of an exception stay.
     """
-    line = headline(execution.error or execution.reason or "") or "died without a word"
+    line = headline(execution.error or execution.reason or "") or "died without an error message"
     status = _HTTP.match(line)
     head, rest = (status[0], line[status.end() :]) if status else ("", line)
     return (head + _DIGITS.sub("N", _IDS.sub("ID", rest)))[:_LONGEST]

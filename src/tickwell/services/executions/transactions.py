@@ -71,7 +71,7 @@ class Transactions:
     def _store(self) -> TransactionalStore:
         if not isinstance(self.store, TransactionalStore):
             raise InvalidInput(
-                f"{self.store.name} takes no part in transactions",
+                f"{self.store.name} does not support transactions",
                 field="connection",
                 hint="Use sqlite:/// or postgresql://",
             )

@@ -71,9 +71,9 @@ class Admission:
         seconds, longest = job.timeout.hard / 1000, self._longest
         if longest and seconds > longest:
             raise InvalidJob(
-                f"{seconds:,.0f} s are longer than an attempt may take here, {longest:,.0f} s",
+                f"{seconds:,.0f} s is longer than the maximum of {longest:,.0f} s",
                 field="timeout.hard",
-                hint="Give a shorter one, or raise the setting max_timeout",
+                hint="Set a smaller value, or raise the setting max_timeout",
             )
 
     async def _check(self, text: str, field: str) -> bool:
@@ -198,7 +198,7 @@ def _require_few_tags(tags: tuple[str, ...]) -> None:
         raise InvalidJob(
             f"a job has {MOST_TAGS} tags at most, and this one {len(tags)}",
             field="tags",
-            hint="Put into the payload or the description what nobody filters by",
+            hint="Put what is not filtered by into the payload or the description",
         )
     for tag in tags:
         if not is_name(tag):

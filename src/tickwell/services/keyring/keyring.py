@@ -59,7 +59,7 @@ def read_keys(texts: Iterable[str], field: str) -> Keyring:
     """A keyring from keys as base64, the newest first; refused without telling what they were."""
     keys = [ServerKey(_read(text.strip(), field)) for text in texts if text.strip()]
     if not keys:
-        raise InvalidSetting("there is no key in it", field=field, hint=_HINT)
+        raise InvalidSetting("contains no key", field=field, hint=_HINT)
     return Keyring(keys)
 
 
@@ -70,7 +70,7 @@ def _read(text: str, field: str) -> bytes:
         raise InvalidSetting("a key is not base64", field=field, hint=_HINT) from None
     if len(value) < SHORTEST or len(set(value)) < DISTINCT:
         raise InvalidSetting(
-            f"a key is shorter than {SHORTEST} bytes, or anybody could guess it",
+            f"a key is shorter than {SHORTEST} bytes, so it could be guessed",
             field=field,
             hint=_HINT,
         )

@@ -78,7 +78,7 @@ _ROOT = 0
 VARIABLES = ("TICKWELL_SECRET_KEYS", "TICKWELL_SECRET_KEY")
 _HEAD = (
     "# Tickwell's server keys, the newest first. Keep them apart from the database:\n"
-    "# without them its secrets and API keys are of no use, to anybody.\n"
+    "# without them its secrets and API keys cannot be used.\n"
 )
 
 

@@ -61,7 +61,9 @@ class Call:
         """Users, projects, keys and secrets, if this process administers them."""
         found = self.services.admin
         if found is None:
-            raise NotRunning("this process administers nothing; it was started without access")
+            raise NotRunning(
+                "this process has no user management; it was started without authentication"
+            )
         return found
 
     def open_cursor(self, cursor: str | None, *scope: Any) -> str | None:

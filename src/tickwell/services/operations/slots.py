@@ -63,6 +63,8 @@ class SlotOperations:
 def _number(cursor: str) -> int:
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 20):
         raise InvalidInput(
-            "is none that a list gave", field="cursor", hint="Leave it out to begin anew"
+            "is not a cursor of this list",
+            field="cursor",
+            hint="Leave it out to start from the first page",
         )
     return int(cursor)

@@ -44,7 +44,7 @@ _UNAVAILABLE = {
     " limit of this user, or lower ?pool=",
     "55P03": "kept a row locked for too long; try again, and end what holds it",
     # Which of them it was, only the server's words say, in whatever language it speaks.
-    "57014": "gave a statement up: it took longer than the statement timeout, or somebody cancelled"
+    "57014": "ended a statement: it exceeded the statement timeout, or an admin cancelled"
     " it; try again, or raise ?statement_timeout=",
     "57P01": "is shutting down; try again",
     "57P02": "crashed; try again",

@@ -102,7 +102,7 @@ class Ear:
         return False
 
     async def _check(self) -> None:
-        """Give up a connection that died without a word: it would be silent for ever."""
+        """Give up a connection that died without an error message: it would be silent for ever."""
         connection = self._connection
         if connection is None:
             return

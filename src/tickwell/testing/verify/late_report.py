@@ -33,7 +33,7 @@ async def late_report(store: Store, now: int) -> list[str]:
         return ["an execution that was due could not be claimed"]
     pulse = await store.beat(_worker("first", now), now)
     await store.declare_lost("first", pulse.beat, now)
-    lost = Outcome(kind=OutcomeKind.LOST, error="the worker went away, or hung")
+    lost = Outcome(kind=OutcomeKind.LOST, error="the worker died or hung")
     await store.finish([decide(one, lost, now) for one in await store.orphans(now, _LIMIT)], now)
     later = now + HOUR  # past any wait before the next attempt
     await store.promote(later, 0, _LIMIT)

@@ -60,10 +60,10 @@ def test_each_form_that_errors_name_is_understood(form):
 @pytest.mark.parametrize(
     ("phrase", "reason", "nearest"),
     [
-        ("every weekdy at 9", "not one of the forms", "every weekday at 9"),
-        ("every weekday", "says no time of day", "every weekday at 9"),
-        ("every other day at 9", "not one of the forms", "every day at 9"),
-        ("every 2 days at 9", "not one of the forms", "every day at 9"),
+        ("every weekdy at 9", "not a known form", "every weekday at 9"),
+        ("every weekday", "has no time of day", "every weekday at 9"),
+        ("every other day at 9", "not a known form", "every day at 9"),
+        ("every 2 days at 9", "not a known form", "every day at 9"),
         ("every 15 minutes in Rome", "neither a time of day nor a zone", "every 15 minutes"),
         ("every day at 25", "'25' is no time of day", "every day at 9"),
         ("every day at 13 pm", "'13 pm' is no time of day", "every day at 9"),
@@ -73,8 +73,8 @@ def test_each_form_that_errors_name_is_understood(form):
         ("every month on the 32nd at 9", "32 is no day of a month", "every month"),
         ("every month on the 1st and first monday at 9", "make it two triggers", "every month"),
         ("every year on 30 february at 9", "no month in '2' ever has a day", ""),
-        ("", "not one of the forms", ""),
-        ("0 9 * * *", "not one of the forms", ""),
+        ("", "not a known form", ""),
+        ("0 9 * * *", "not a known form", ""),
         ("every" * 50, "200 at most", ""),
     ],
 )
