@@ -1,25 +1,33 @@
 """What the scheduler's calls answer with, and what they refuse."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from tests.executors.running import run_to_end
 from tickwell import (
     Answer,
+    Calendar,
+    CalendarEvery,
     Call,
+    Cron,
     Every,
     GiveUp,
     Misfire,
+    Once,
     Reason,
     Retry,
+    RRule,
     Scheduler,
     State,
     Timeout,
+    Window,
+    when,
 )
 from tickwell.domain.execution import BY_NEWER_FIRE
 from tickwell.domain.explanation import SKIPPED_BECAUSE, explanation_of, reason_of
-from tickwell.errors import Conflict, InvalidInput, InvalidJob, JobExists
+from tickwell.errors import Conflict, InvalidInput, InvalidJob, InvalidTrigger, JobExists
 from tickwell.policies import Policies
 from tickwell.testing import Kit
 
@@ -209,3 +217,57 @@ async def test_defaults_apply_to_what_does_not_say_otherwise():
 def test_defaults_that_no_job_may_have_are_refused_at_once():
     with pytest.raises(InvalidJob, match=r"retry\.max_attempts"):
         Scheduler("memory://", defaults=Policies(retry=0))
+
+
+async def test_the_default_zone_is_that_of_triggers_that_name_none():
+    rome = Policies(tz="Europe/Rome")
+    scheduler = Scheduler("memory://", defaults=rome)
+    named = {
+        "cron": Cron("0 9 * * *"),
+        "utc": Cron("0 9 * * *", tz="UTC"),
+        "every": CalendarEvery(months=1, anchor=datetime(2026, 1, 31, 9)),  # noqa: DTZ001
+        "offset": CalendarEvery(months=1, anchor=datetime(2026, 1, 31, 9, tzinfo=UTC)),
+        "rrule": RRule(rrule="FREQ=DAILY", dtstart=datetime(2026, 1, 31, 9)),  # noqa: DTZ001
+        "phrase": when("every day at 9 and 9:30"),
+        "in-rome": when("every day at 9 in Rome"),
+        "window": Every(
+            "1h", within=[Window("mon-fri")], exclude=Calendar("x", [date(2026, 1, 1)])
+        ),
+        "either": Cron("0 9 * * *") | Once(datetime(2999, 1, 1, tzinfo=UTC)),
+    }
+    for name, trigger in named.items():
+        scheduler.declare(name, trigger, Call("f"))
+    await scheduler.sync()
+    found: dict[str, Any] = {job.name: job.trigger for job in await scheduler.jobs()}
+    edited: Any = await scheduler.edit_job("utc", trigger=Cron("0 8 * * *"))
+    own: Any = await scheduler.add_job("own", Cron("0 9 * * *"), Call("f"), tz="Asia/Tokyo")
+    with pytest.raises(InvalidInput, match="tz: needs the trigger"):
+        await scheduler.edit_job("utc", tz="Asia/Tokyo")
+    await scheduler.stop()
+    zones = {name: getattr(trigger, "tz", None) for name, trigger in found.items()}
+    assert zones == {
+        "cron": "Europe/Rome",
+        "utc": "UTC",
+        "every": "Europe/Rome",
+        "offset": "UTC",
+        "rrule": "Europe/Rome",
+        "phrase": None,
+        "in-rome": "Europe/Rome",
+        "window": None,
+        "either": None,
+    }
+    assert [each.tz for each in found["phrase"].members] == ["Europe/Rome"] * 2
+    assert found["either"].members[0].tz == "Europe/Rome"
+    assert found["window"].within[0].tz == found["window"].exclude[0].tz == "Europe/Rome"
+    assert (edited.trigger.tz, own.trigger.tz) == ("Europe/Rome", "Asia/Tokyo")
+
+
+def test_a_default_zone_that_does_not_exist_is_refused_at_once():
+    with pytest.raises(InvalidTrigger, match="Did you mean Europe/Rome"):
+        Scheduler("memory://", defaults=Policies(tz="europe/rome"))
+
+
+async def test_a_default_zone_is_no_change_of_what_names_it():
+    async with Scheduler("memory://") as plain:
+        await plain.add_job("x", Cron("0 9 * * *"), Call("f"))
+        assert (await plain.get_job("x")).trigger == Cron("0 9 * * *", tz="UTC")

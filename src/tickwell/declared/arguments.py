@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from tickwell.domain.trigger import Trigger
+from tickwell.domain.trigger.default_zone import in_zone
 from tickwell.errors import InvalidInput, InvalidTrigger
 
 E = TypeVar("E", bound=StrEnum)
@@ -29,6 +30,12 @@ def member_of(raw: object, kind: type[E], field: str) -> E:
         raise InvalidInput(
             f"unknown value {raw!r}; expected one of {', '.join(kind)}", field=field
         ) from None
+
+
+def zoned_trigger(trigger: object, tz: str | None) -> Trigger:
+    """The trigger, in this zone where it names none."""
+    found = require_trigger(trigger)
+    return found if tz is None else in_zone(found, tz)
 
 
 def require_trigger(trigger: object) -> Trigger:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from tickwell.clock import to_datetime, to_millis
-from tickwell.declared.arguments import member_of, require_trigger, states_of
+from tickwell.declared.arguments import member_of, states_of, zoned_trigger
 from tickwell.declared.function import JobFunction
 from tickwell.declared.internals import Internals
 from tickwell.declared.lifecycle import BOTH
@@ -159,8 +159,11 @@ class JobApi:
         job = (await self._entry(name)).job
         check_policies(policies)
         changes: dict[str, Any] = dict(policies)
+        tz = changes.pop("tz", self._defaults.get("tz"))
         if trigger is not None:
-            changes["trigger"] = require_trigger(trigger)
+            changes["trigger"] = zoned_trigger(trigger, tz)
+        elif "tz" in policies:
+            raise InvalidInput("needs the trigger", field="tz", hint="Give trigger=… as well")
         if target is not None:
             changes["target"] = target
         if "payload" in changes:
@@ -459,7 +462,7 @@ class JobApi:
         check_policies(policies)
         policies["only_if"] = self._condition(policies.get("only_if"))
         policies["payload"] = checked(jsonable(policies.get("payload")))
-        chosen = OnDemand() if trigger is None else require_trigger(trigger)
+        chosen = zoned_trigger(OnDemand() if trigger is None else trigger, policies.pop("tz", None))
         job = records.Job(
             id="", name=name, trigger=chosen, target=target, project=self.project, **policies
         )

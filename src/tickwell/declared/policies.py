@@ -15,6 +15,8 @@ from tickwell.errors import InvalidJob
 class Policies(TypedDict, total=False):
     """What a job may be given besides its name, trigger and target."""
 
+    #: The zone of a trigger that names none.
+    tz: str
     queue: str
     payload: Any
     priority: int

@@ -33,6 +33,16 @@ class Change(NamedTuple):
     after: int
 
 
+class _Unnamed(str):
+    """A zone that nobody named."""
+
+    __slots__ = ()
+
+
+#: The zone of a trigger that names none: equal to "UTC" in every way, told from it by `is` alone.
+UNNAMED: str = _Unnamed("UTC")
+
+
 def check_zone(name: object, field: str = "tz") -> str:
     """The name of a zone, if there is such a one; a ZoneInfo has its name, as has UTC."""
     if isinstance(name, tzinfo):

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from tickwell.domain.cron import Wall, check_zone, first_after, wall
 from tickwell.domain.cron.search import WallRule
 from tickwell.domain.cron.wall import Fold, Gap
+from tickwell.domain.cron.zone import UNNAMED
 from tickwell.domain.trigger.business_days import BusinessDays, check_business_days
 from tickwell.domain.trigger.choice import check_choice
 from tickwell.domain.trigger.series import Series
@@ -29,7 +30,7 @@ class CalendarEvery(Trigger):
     days: int = 0
     #: The first fire, as the wall time of the zone; an aware datetime is converted to it.
     anchor: datetime
-    tz: str = "UTC"
+    tz: str = UNNAMED
     #: A time of day that is missing when clocks go forward: at the first instant after, or not.
     dst_gap: Gap = "shift"
     #: A time of day that happens twice when clocks go back: which of the two.
@@ -40,7 +41,7 @@ class CalendarEvery(Trigger):
     _wall: Wall = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tz", check_zone(self.tz))
+        object.__setattr__(self, "tz", zone_of(self.tz, self.anchor))
         check_choice(self.dst_gap, ("shift", "skip"), "dst_gap")
         check_choice(self.dst_fold, ("first", "last", "both"), "dst_fold")
         for name, most in UNITS.items():
@@ -83,6 +84,12 @@ class CalendarEvery(Trigger):
             period = " ".join(f"{n} {name if n > 1 else name[:-1]}" for n, name in amounts)
         text = f"every {period} from {self.anchor:%Y-%m-%d} at {self.anchor:%H:%M}, {self.tz}"
         return text if self.business_days is None else f"{text}, {self.business_days.explain()}"
+
+
+def zone_of(tz: object, anchor: object) -> str:
+    """The zone of a trigger with this anchor; one with an offset is read in UTC, if in no other."""
+    zone = check_zone(tz)
+    return "UTC" if zone is UNNAMED and getattr(anchor, "tzinfo", None) else zone
 
 
 def wall_time(anchor: object, tz: str, field: str) -> datetime:

@@ -24,7 +24,7 @@ from tickwell.domain.cron.dialect import DIALECTS, NAMES, Dialect, unwrapped
 from tickwell.domain.cron.expression import split, words
 from tickwell.domain.cron.search import WallRule
 from tickwell.domain.cron.wall import Fold, Gap
-from tickwell.domain.cron.zone import FIRST_SECOND, LAST_SECOND
+from tickwell.domain.cron.zone import FIRST_SECOND, LAST_SECOND, UNNAMED
 from tickwell.domain.trigger.business_days import BusinessDays, check_business_days
 from tickwell.domain.trigger.calendar import Calendars
 from tickwell.domain.trigger.choice import check_choice
@@ -65,7 +65,7 @@ class Cron(Trigger):
     def __init__(
         self,
         expr: str,
-        tz: str | tzinfo = "UTC",
+        tz: str | tzinfo = UNNAMED,
         *,
         dialect: Dialect = "cron",
         business_days: BusinessDays | None = None,

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from tickwell.domain.cron import parse
-from tickwell.domain.cron.zone import find_zone
+from tickwell.domain.cron.zone import UNNAMED, find_zone
 from tickwell.domain.trigger.any_of import AnyOf
 from tickwell.domain.trigger.cron import Cron
 from tickwell.domain.trigger.every import Every
@@ -95,7 +95,7 @@ def when(phrase: str, **options: Any) -> Trigger:
         raise InvalidTrigger(f"the phrase names a zone, {found.tz}", field="tz", hint=hint)
     names = {"tz", "dst_gap", "dst_fold", "business_days"} & options.keys()
     zoned = {name: value for name in names if (value := options.pop(name)) is not None}
-    zoned["tz"] = found.tz or zoned.get("tz", "UTC")
+    zoned["tz"] = found.tz or zoned.get("tz", UNNAMED)
     for each in found.crons:
         try:
             parse(each)

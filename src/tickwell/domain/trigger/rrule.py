@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from tickwell.domain.cron import Wall, check_zone, first_after, missing_day, wall
+from tickwell.domain.cron import Wall, first_after, missing_day, wall
 from tickwell.domain.cron.search import WallRule
 from tickwell.domain.cron.wall import Fold, Gap
+from tickwell.domain.cron.zone import UNNAMED
 from tickwell.domain.rrule import Parts, Recurrence, read_parts
 from tickwell.domain.trigger.business_days import BusinessDays, check_business_days
-from tickwell.domain.trigger.calendar_every import wall_time
+from tickwell.domain.trigger.calendar_every import wall_time, zone_of
 from tickwell.domain.trigger.choice import check_choice
 from tickwell.domain.trigger.trigger import Trigger
 from tickwell.domain.trigger.work import is_tried
@@ -33,7 +34,7 @@ class RRule(Trigger):
     rrule: str
     #: Where it begins, and what it leaves open: the wall time of the zone.
     dtstart: datetime
-    tz: str = "UTC"
+    tz: str = UNNAMED
     #: Wall times that are left out.
     exdates: tuple[datetime, ...] = ()
     #: Wall times that fire as well.
@@ -50,7 +51,7 @@ class RRule(Trigger):
     def __post_init__(self) -> None:
         text, parts = read_parts(self.rrule)
         object.__setattr__(self, "rrule", text)
-        object.__setattr__(self, "tz", check_zone(self.tz))
+        object.__setattr__(self, "tz", zone_of(self.tz, self.dtstart))
         check_choice(self.dst_gap, ("shift", "skip"), "dst_gap")
         check_choice(self.dst_fold, ("first", "last", "both"), "dst_fold")
         object.__setattr__(self, "dtstart", wall_time(self.dtstart, self.tz, "dtstart"))
