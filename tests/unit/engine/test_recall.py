@@ -328,6 +328,19 @@ async def test_what_another_process_was_there_for_is_left_to_it():
     assert await ran(second) == [at(1)]
 
 
+async def test_what_another_process_recalled_does_not_overlap_with_a_later_fire():
+    rig = Rig()
+    await rig.add(trigger=Every("1s"), misfire=Misfire(policy="skip", grace="10s"))
+    await plan_ahead(rig)
+    rig.clock.jump(1.1)  # too short for an absence of this process
+    # The other one does not know that this one is alive. The permit goes to the fire at 2 s.
+    await rig.memory.change_jobs("default", ["job"], recall([at(1)]), rig.clock.now())
+    await work(rig, 3)
+    rig.clock.jump(1)
+    await work(rig, 3)
+    assert (sorted(await ran(rig)), await skipped(rig)) == ([at(1), at(2)], [])
+
+
 async def test_what_waited_before_the_absence_waits_on():
     rig = Rig()
     misfire = Misfire(policy="skip", grace="100ms")

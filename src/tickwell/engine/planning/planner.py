@@ -124,9 +124,11 @@ class Planner:
             self.live = await self.recall.under_way()
         return absences
 
-    def _absence(self, job: Job) -> Absence | None:
+    def _absence(self, job: Job, cursor: Cursor) -> Absence | None:
         if self.live is None:
-            return None
+            # Another process may have recalled fires, whose permit went to a later one: they wait
+            # for it. Whether a run was live at their instants is not known here.
+            return Absence() if cursor.nudged else None
         run = self.live.get(job.id)
         return Absence(live_since(run, job) if run is not None else None)
 
@@ -135,7 +137,7 @@ class Planner:
         seen = _Seen(self.events)
 
         def planner(job: Job, cursor: Cursor) -> Plan:
-            made = plan(job, cursor, now, self.horizon, self._absence(job))
+            made = plan(job, cursor, now, self.horizon, self._absence(job, cursor))
             if made.executions:
                 near[type(job.target)] = job
             seen.note(job, made)
