@@ -259,15 +259,18 @@ def test_every_outcome_has_a_consequence_within_the_budgets():
         report = decide(claim, outcome, NOW)
         assert report.claim.attempt == 7
         assert report.state in ENDED | {State.WAITING}
-        assert report.state is not State.SKIPPED
+        skipped = kind is OutcomeKind.SKIPPED  # its condition answered no
+        assert (report.state is State.SKIPPED) is skipped
         untried = kind is OutcomeKind.RELEASED and not started
         stays = untried and delay is None
         assert report.run_at == claim.run_at if stays else report.run_at >= NOW
         assert 0 <= report.charged <= charged
         assert report.lost <= LOST_BUDGET
         assert report.returned <= RETURN_BUDGET
-        assert charged - report.charged == report.lost - lost + report.returned - returned + untried
-        assert bool(report.reason) is (report.state in {State.DEAD, State.CANCELLED})
+        assert charged - report.charged == report.lost - lost + report.returned - returned + (
+            untried or skipped
+        )
+        assert bool(report.reason) is (report.state in {State.DEAD, State.CANCELLED, State.SKIPPED})
         assert report == decide(claim, outcome, NOW)
 
 
