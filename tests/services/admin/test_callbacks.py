@@ -8,9 +8,10 @@ from functools import partial
 import pytest
 
 from tickwell import OnDemand
-from tickwell.domain.event import AttemptsFinished
-from tickwell.domain.execution import OutcomeKind
-from tickwell.domain.job import Cursor, Entry, Job
+from tickwell.domain.change import pause, resume
+from tickwell.domain.event import AttemptsFinished, JobPaused
+from tickwell.domain.execution import PENDING, OutcomeKind, Reason, State
+from tickwell.domain.job import BY_POLICY, Cursor, Entry, Job
 from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import Retry
 from tickwell.domain.target import Call
@@ -328,3 +329,87 @@ async def test_a_project_beyond_the_first_page_of_them_is_told(scene, monkeypatc
     callback = await create(scene, CallbackEvent.SUCCEEDED)
     await tell(scene, await scene.end(OutcomeKind.SUCCEEDED))
     assert await scene.told(callback) == ["succeeded"]
+
+
+async def sweep(scene, relays=1):
+    """What processes do that heard nothing."""
+    found = [scene.relay() for _ in range(relays)]
+    scene.clock.instant += int(SWEEP * 1000)
+    await asyncio.gather(*(relay.step() for relay in found))
+
+
+async def test_a_late_start_is_told_once_with_the_end_of_its_attempt(scene):
+    await scene.job()
+    callback = await create(scene, CallbackEvent.LATE)
+    await tell(scene, await scene.end(OutcomeKind.SUCCEEDED))
+    await scene.runs.trigger("acme", "report")
+    scene.clock.instant += 1_000
+    event = await scene.end(OutcomeKind.FAILED, trigger=False)
+    await tell(scene, event, relays=2)
+    await sweep(scene)
+    assert await scene.told(callback) == ["late"]
+
+
+@pytest.mark.parametrize("heard", [True, False])
+async def test_a_fire_that_its_condition_denied_is_told_once(scene, heard):
+    await scene.job()
+    callback = await create(scene, CallbackEvent.SKIPPED)
+    event = await scene.end(OutcomeKind.SKIPPED)
+    if heard:
+        await tell(scene, event, relays=2)
+        assert await scene.told(callback) == ["skipped"]
+    await sweep(scene, relays=2)
+    [message] = await scene.messages(callback)
+    assert message["data"]["reason"] == "its only_if condition answered no"
+
+
+async def test_what_is_skipped_or_cancelled_before_it_started_is_found(scene):
+    job = await scene.job()
+    callback = await create(scene, CallbackEvent.SKIPPED, CallbackEvent.CANCELLED)
+    for to, reason in (
+        (State.SKIPPED, Reason.OVERLAP),
+        (State.SKIPPED, Reason.WITHDRAWN),
+        (State.CANCELLED, "cancelled"),
+    ):
+        run = await scene.runs.trigger("acme", "report")
+        now = scene.clock.instant
+        assert await scene.store.settle([run.id], PENDING, to, reason, now)
+    await sweep(scene, relays=2)
+    await sweep(scene)
+    assert await scene.told(callback) == ["cancelled", "skipped"]
+    reasons = {each["data"]["reason"] for each in await scene.messages(callback)}
+    assert reasons == {
+        "the previous execution had not ended, and the overlap policy skips",
+        "cancelled",
+    }
+    assert {each["data"]["job_id"] for each in await scene.messages(callback)} == {job.id}
+
+
+@pytest.mark.parametrize("heard", [True, False])
+async def test_each_pause_by_a_policy_is_told_once_whoever_sees_it(scene, heard):
+    job = await scene.job()
+    callback = await create(scene, CallbackEvent.PAUSED)
+    for why in ("3 executions died in a row", "answered 410 Gone"):
+        scene.clock.instant += 10
+        now = scene.clock.instant
+        await scene.store.change_jobs("acme", [job.id], pause(BY_POLICY, why), now)
+        if heard:
+            await tell(scene, JobPaused(job="report", why=why, id=job.id, project="acme"), relays=2)
+        await sweep(scene, relays=2)
+        await scene.store.change_jobs("acme", [job.id], resume(), scene.clock.instant)
+    messages = await scene.messages(callback)
+    assert sorted(each["data"]["reason"] for each in messages) == [
+        "3 executions died in a row",
+        "answered 410 Gone",
+    ]
+    assert {each["type"] for each in messages} == {"job.paused"}
+
+
+async def test_pauses_by_people_and_of_other_jobs_are_not_told(scene):
+    job, other = await scene.job(), await scene.job("other")
+    callback = await create(scene, CallbackEvent.PAUSED, job="other")
+    now = scene.clock.instant
+    await scene.store.change_jobs("acme", [job.id], pause(BY_POLICY, "died"), now)
+    await scene.store.change_jobs("acme", [other.id], pause("ada", "holidays"), now)
+    await sweep(scene)
+    assert await scene.messages(callback) == []

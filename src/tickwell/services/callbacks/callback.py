@@ -8,8 +8,10 @@ from enum import StrEnum
 from typing import Any
 
 from tickwell.clock import to_datetime
-from tickwell.domain.execution import Execution, OutcomeKind, State
+from tickwell.domain.event import LATE
+from tickwell.domain.execution import Execution, OutcomeKind, Reason, State
 from tickwell.domain.explanation import explanation_of
+from tickwell.domain.job import BY_POLICY, Entry, Job, Pause
 from tickwell.domain.outcome import Report
 from tickwell.domain.sender import CALLBACK, is_sender, sender_name
 from tickwell.domain.trigger.moment import to_text
@@ -31,6 +33,35 @@ class CallbackEvent(StrEnum):
     DEAD = "dead"
     #: An execution succeeded that had died before, or the one before it of the same job had.
     RECOVERED = "recovered"
+    #: An attempt that has ended had started late.
+    LATE = "late"
+    #: An execution was cancelled.
+    CANCELLED = "cancelled"
+    #: An execution was skipped, and not because somebody changed its job.
+    SKIPPED = "skipped"
+    #: A job was paused by its policy, or by its target.
+    PAUSED = "paused"
+
+
+#: What an execution that ended so is news of, besides success.
+_BY_STATE = {
+    State.DEAD: CallbackEvent.DEAD,
+    State.CANCELLED: CallbackEvent.CANCELLED,
+    State.SKIPPED: CallbackEvent.SKIPPED,
+}
+#: Skips that follow from a change of the job.
+_MEANT = frozenset({Reason.WITHDRAWN, Reason.PAUSED})
+#: In which states the executions ended that an event is about, for those that look for it.
+STATES = {
+    CallbackEvent.SUCCEEDED: {State.SUCCEEDED},
+    CallbackEvent.RECOVERED: {State.SUCCEEDED},
+    CallbackEvent.FAILED: {State.DEAD},
+    CallbackEvent.DEAD: {State.DEAD},
+    CallbackEvent.LATE: {State.SUCCEEDED, State.DEAD, State.CANCELLED},
+    CallbackEvent.CANCELLED: {State.CANCELLED},
+    CallbackEvent.SKIPPED: {State.SKIPPED},
+    CallbackEvent.PAUSED: set[State](),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +94,7 @@ class News:
     fire_time: int
     ended_at: int
     error: str | None
-    #: Why it is dead, in words; None: it is not.
+    #: Why it is dead, cancelled or skipped, in words; None: it is none of these.
     why: str | None
     kinds: frozenset[CallbackEvent]
 
@@ -77,8 +108,10 @@ def news_of_report(report: Report) -> News | None:
         kinds.add(CallbackEvent.SUCCEEDED)
     if report.outcome in {OutcomeKind.FAILED, OutcomeKind.TIMED_OUT, OutcomeKind.LOST}:
         kinds.add(CallbackEvent.FAILED)
-    if report.state is State.DEAD:
-        kinds.add(CallbackEvent.DEAD)
+    if report.started_at is not None and report.started_at - claim.run_at >= LATE:
+        kinds.add(CallbackEvent.LATE)
+    if report.state in _BY_STATE:
+        kinds.add(_BY_STATE[report.state])
     if not kinds:
         return None
     return News(
@@ -96,11 +129,13 @@ def news_of_report(report: Report) -> News | None:
 
 def news_of_execution(execution: Execution) -> News:
     """What an ended execution is news of."""
-    ended = (
-        {CallbackEvent.SUCCEEDED}
-        if execution.state is State.SUCCEEDED
-        else {CallbackEvent.FAILED, CallbackEvent.DEAD}
-    )
+    kinds, started = {_BY_STATE.get(execution.state, CallbackEvent.SUCCEEDED)}, execution.started_at
+    if execution.state is State.DEAD:
+        kinds.add(CallbackEvent.FAILED)
+    if execution.state is State.SKIPPED and execution.reason in _MEANT:
+        kinds.clear()
+    if started is not None and started - execution.run_at >= LATE:
+        kinds.add(CallbackEvent.LATE)
     return News(
         execution.project,
         execution.job_id,
@@ -110,12 +145,43 @@ def news_of_execution(execution: Execution) -> News:
         execution.ended_at or 0,
         execution.error,
         _why(execution.state, execution.reason),
-        frozenset(ended),
+        frozenset(kinds),
     )
 
 
 def _why(state: State, reason: str | None) -> str | None:
-    return (explanation_of(state, reason) or None) if state is State.DEAD else None
+    return (explanation_of(state, reason) or None) if state in _BY_STATE else None
+
+
+@dataclass(frozen=True, slots=True)
+class PauseNews:
+    """A job that is paused by no person."""
+
+    job: Job
+    pause: Pause
+
+
+def pause_of(entry: Entry) -> PauseNews | None:
+    """The pause of a job that a policy or its target asked for; None: there is none."""
+    pause = entry.cursor.pause
+    if pause is None or pause.by != BY_POLICY or is_sender(entry.job):
+        return None
+    return PauseNews(entry.job, pause)
+
+
+def pause_message(news: PauseNews) -> dict[str, Any]:
+    """The payload, in the form of Standard Webhooks."""
+    return {
+        "type": f"job.{CallbackEvent.PAUSED.value}",
+        "timestamp": to_text(to_datetime(news.pause.since)),
+        "data": {
+            "project": news.job.project,
+            "job_id": news.job.id,
+            "job_name": news.job.name,
+            "by": news.pause.by,
+            "reason": news.pause.why,
+        },
+    }
 
 
 def was_revived(execution: Execution) -> bool:

@@ -11,15 +11,17 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from tickwell.clock import Clock
-from tickwell.domain.event import AttemptsFinished, Event, Events, Stopped
+from tickwell.domain.event import AttemptsFinished, Event, Events, JobPaused, Stopped
 from tickwell.domain.execution import State
+from tickwell.domain.job import Entry, JobState
 from tickwell.domain.outcome import Report
 from tickwell.domain.sender import is_sender_name
-from tickwell.ports.records import ExecutionFilter, Record
+from tickwell.ports.records import ExecutionFilter, JobFilter, Record
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
 from tickwell.services.callbacks.callback import (
     KIND,
     PROJECTS_KIND,
+    STATES,
     Callback,
     CallbackEvent,
     News,
@@ -27,6 +29,8 @@ from tickwell.services.callbacks.callback import (
     message,
     news_of_execution,
     news_of_report,
+    pause_message,
+    pause_of,
     was_revived,
 )
 from tickwell.services.every_record import every_record
@@ -68,6 +72,8 @@ class Relay:
         #: With the instant at which they were heard of.
         self._ended: deque[tuple[int, Sequence[Report]]] = deque(maxlen=MOST_BATCHES)
         self._news: deque[News] = deque(maxlen=MOST)
+        #: Projects and ids of jobs that a policy paused here.
+        self._paused: deque[tuple[str, str]] = deque(maxlen=MOST)
         self._projects: TtlCache[str, frozenset[str]] = TtlCache(clock)
         self._callbacks: TtlCache[str, list[Callback]] = TtlCache(clock)
         self._names: TtlCache[tuple[str, str], str | None] = TtlCache(clock)
@@ -86,6 +92,9 @@ class Relay:
         if isinstance(event, AttemptsFinished):
             self._ended.append((self._clock.now(), event.reports))
             self.wake()
+        if isinstance(event, JobPaused) and event.id:
+            self._paused.append((event.project, event.id))
+            self.wake()
 
     async def step(self) -> float:
         """Tell all news; look for what nobody told."""
@@ -96,6 +105,10 @@ class Relay:
             await self._tell(news)
             if self._news and self._news[0] is news:
                 self._news.popleft()  # only now: a store that is away loses none
+        while self._paused:
+            project, job = self._paused[0]
+            await self._tell_paused(project, await self._store.get_jobs(project, [job]))
+            self._paused.popleft()
         left = self._swept_at + self._every - self._clock.monotonic()
         if left > 0:
             return left
@@ -141,6 +154,18 @@ class Relay:
             return  # of an alert, found by the sweep
         await send(self._executions, news.project, callback.id, message(news, kind, name), key)
 
+    async def _tell_paused(self, project: str, entries: Sequence[Entry], since: int = 0) -> None:
+        """Once for each pause, whoever sees it: its instant is part of the key."""
+        pauses = [news for each in entries if (news := pause_of(each)) is not None]
+        pauses = [each for each in pauses if each.pause.since >= since]
+        for callback in await self._read(project) if pauses else ():
+            for news in pauses:
+                is_wanted = CallbackEvent.PAUSED in callback.events
+                is_about = callback.job in {None, news.job.id}
+                if is_wanted and is_about and news.pause.since >= callback.created_at:
+                    key = f"{news.job.id}:{news.pause.since}:{CallbackEvent.PAUSED.value}"
+                    await send(self._executions, project, callback.id, pause_message(news), key)
+
     async def _name_of(self, news: News) -> str | None:
         found = await jobs_by_id(self._store, news.project, [news.job])
         return found[news.job].job.name if found else None
@@ -179,9 +204,15 @@ class Relay:
         callbacks = await self._read(project)
         senders = {callback.id for callback in callbacks}
         back = now - int(SWEEPS_BACK * self._every * 1000)
-        where = ExecutionFilter(project=project, states=_ENDED, since=back)
+        wanted = frozenset[CallbackEvent]().union(*(each.events for each in callbacks))
+        if CallbackEvent.PAUSED in wanted:
+            paused = JobFilter(project=project, states=frozenset({JobState.PAUSED}))
+            entries = (await self._store.list_jobs(paused, None, LOOKED_AT)).items
+            await self._tell_paused(project, entries, since=back)
+        states = frozenset[State]().union(*(STATES[each] for each in wanted))
+        where = ExecutionFilter(project=project, states=states, since=back)
         cursor, seen = None, 0
-        while callbacks and seen < LOOKED_AT:
+        while states and seen < LOOKED_AT:
             page = await self._store.list_executions(where, cursor, 100)
             for execution in page.items:
                 ended = execution.ended_at or now

@@ -51,9 +51,7 @@ async def add(
     url: Annotated[str, typer.Argument(metavar="URL", help="URL that receives the events.")],
     on: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="EVENT", help="succeeded, failed, dead or recovered; may be repeated."
-        ),
+        typer.Option(metavar="EVENT", help="Event, e.g. dead, late or paused; may be repeated."),
     ] = None,
     job: Annotated[
         str | None, typer.Option(metavar="NAME", help="This job only; its name or id.")

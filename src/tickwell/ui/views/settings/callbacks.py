@@ -21,6 +21,10 @@ WORDS = {
     CallbackEvent.FAILED: "an attempt failed, whether or not another follows",
     CallbackEvent.DEAD: "an execution died",
     CallbackEvent.RECOVERED: "an execution succeeded after the previous one had died",
+    CallbackEvent.LATE: "an attempt started a second late or later",
+    CallbackEvent.CANCELLED: "an execution was cancelled",
+    CallbackEvent.SKIPPED: "an execution was skipped: by overlap, expiry or its condition",
+    CallbackEvent.PAUSED: "a job was paused by its policy",
 }
 
 router = APIRouter(include_in_schema=False)
