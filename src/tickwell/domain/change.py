@@ -9,9 +9,15 @@ from enum import StrEnum
 from tickwell.domain.coverage import planned_ahead, within
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, Reason
 from tickwell.domain.job import Cursor, Entry, Job, JobState, Pause
-from tickwell.domain.planning import WAITING_IN_LINE, Plan, first_cursor, plan, resumed
+from tickwell.domain.occurrence import (
+    instant_text,
+    is_fire_time,
+    require_fire_time,
+    require_to_come,
+)
+from tickwell.domain.planning import WAITING_IN_LINE, Plan, fire_of, first_cursor, plan, resumed
 from tickwell.domain.policy import HOUR
-from tickwell.errors import NotFound, VersionConflict, WrongState
+from tickwell.errors import InvalidInput, NotFound, VersionConflict, WrongState
 
 
 class Pending(StrEnum):
@@ -72,6 +78,8 @@ class Changed:
 
 #: Further ahead than this nothing is planned: a cursor that is has seen the clock go back.
 AHEAD = HOUR
+#: Occurrences of a job that may be skipped ahead of time: the cursor carries them.
+MOST_SKIPPED = 100
 #: How many chunks of unanswered fire times one change walks over, so that none takes long.
 CHUNKS = 10
 
@@ -139,6 +147,63 @@ def resume() -> Changer:
         # Whoever resumes believes that it is mended: deaths from before are not held against it.
         cursor = replace(resumed(entry.cursor, now), failures=0)
         return Change(cursor=cursor, pending=Pending.RELEASE)
+
+    return change
+
+
+def skip(at: int, *, planned: bool = False) -> Changer:
+    """Skip one occurrence before it comes. Planned: its execution is on record, and waits.
+
+    The mark stays until its instant, so that an edit or a resume does not plan it anew.
+    """
+
+    def change(entry: Entry, now: int) -> Change | None:
+        _expect(entry, None)
+        cursor = entry.cursor
+        if at in cursor.skipped:
+            return None
+        require_to_come(entry, at, now)
+        if not planned:
+            require_fire_time(entry, at, now)
+        if len(cursor.skipped) >= MOST_SKIPPED:
+            raise InvalidInput(
+                f"{MOST_SKIPPED} occurrences of the job are skipped already",
+                field="at",
+                hint="Pause the job for a time instead",
+            )
+        return Change(cursor=replace(cursor, skipped=tuple(sorted((*cursor.skipped, at)))))
+
+    return change
+
+
+def unskip(at: int, *, planned: bool = False) -> Changer:
+    """Undo the skip of an occurrence before it comes. Planned: its skipped execution is on record.
+
+    Where a plan has answered it, its execution is recorded after all, or armed again.
+    """
+
+    def change(entry: Entry, now: int) -> Change:
+        _expect(entry, None)
+        job, cursor = entry.job, entry.cursor
+        require_to_come(entry, at, now)
+        if at not in cursor.skipped:
+            raise InvalidInput(
+                f"the occurrence of {job.name} at {instant_text(at)} is not skipped", field="at"
+            )
+        kept = replace(cursor, skipped=tuple(each for each in cursor.skipped if each != at))
+        if not planned and (at > cursor.after or not is_fire_time(entry, at)):
+            return Change(cursor=kept)
+        if cursor.state is JobState.PAUSED:
+            raise WrongState("job", job.name, "paused", "an active job takes up what it planned")
+        limit = job.trigger.max_runs
+        if limit is not None and cursor.runs >= limit:
+            raise WrongState("job", job.name, "at its last run", "a job with runs left runs it")
+        kept = replace(kept, runs=cursor.runs + 1)
+        if job.trigger.follows_finish:
+            kept = replace(kept, after=at, next_fire_time=None, nudged=False)
+        armed = fire_of(job, at)
+        armed.backfill = True
+        return Change(cursor=kept, executions=[armed])
 
     return change
 
@@ -271,7 +336,9 @@ def _first(job: Job, answered: int) -> Cursor:
 def _successor(entry: Entry, answered: Plan, job: Job, fresh: Cursor, now: int) -> Cursor:
     """The first cursor of the new definition, with what the one before had counted."""
     before = answered.cursor
-    fresh = replace(fresh, runs=before.runs, paused_through=before.paused_through)
+    fresh = replace(
+        fresh, runs=before.runs, paused_through=before.paused_through, skipped=before.skipped
+    )
     limit = job.trigger.max_runs
     if limit is not None and fresh.runs >= limit:
         fresh = replace(fresh, state=JobState.FINISHED, next_fire_time=None)

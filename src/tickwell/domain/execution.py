@@ -66,6 +66,8 @@ class Reason(StrEnum):
     PAUSED = "paused"
     #: Skipped: the job's `only_if` answered no.
     CONDITION = "condition"
+    #: Skipped: a person skipped this one occurrence before its instant.
+    BY_PERSON = "by_person"
     #: Dead: every attempt of the retry policy failed.
     OUT_OF_ATTEMPTS = "out_of_attempts"
     #: Dead: the error is permanent, so no attempt follows.

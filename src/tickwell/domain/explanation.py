@@ -26,6 +26,7 @@ SKIPPED_BECAUSE = {
     Reason.WITHDRAWN: "a pause, an edit or a deletion withdrew it before it started",
     Reason.PAUSED: "the job was paused at that time",
     Reason.CONDITION: "its only_if condition answered no",
+    Reason.BY_PERSON: "a person skipped this occurrence",
 }
 #: Why one waits or is blocked, in words.
 WAITS_BECAUSE = {Reason.RATE: "its rate limit is used up; it starts as soon as the rate allows"}

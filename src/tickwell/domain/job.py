@@ -263,6 +263,8 @@ class Cursor:
     #: Fire times up to here are skipped as paused; set by resuming.
     paused_through: int | None = None
     pause: Pause | None = None
+    #: Fire times that a person skipped before they came, in order.
+    skipped: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)

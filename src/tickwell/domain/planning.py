@@ -6,6 +6,7 @@ Every function is pure: the same job, cursor and instant give the same plan in e
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from tickwell.clock import NEVER
@@ -156,6 +157,12 @@ def new_execution(
     )
 
 
+def fire_of(job: Job, fire_time: int) -> NewExecution:
+    """The execution of a fire time of the trigger."""
+    id = execution_id(job.id, fire_time)
+    return new_execution(job, fire_time, id=id, kind=Kind.FIRE, overlap=_overlap(job))
+
+
 def _jitter(job: Job, fire_time: int) -> int:
     """A hash of project, name and fire time: a job that is made again spreads as it did before."""
     jitter = job.trigger.jitter
@@ -168,6 +175,8 @@ class _Walk:
 
     #: Within a pause that has ended.
     paused: list[int] = field(default_factory=list)
+    #: Skipped by a person, ahead of time.
+    by_person: list[int] = field(default_factory=list)
     #: Older than the grace.
     missed: list[int] = field(default_factory=list)
     #: Inside the grace or to come within the horizon.
@@ -188,7 +197,7 @@ class _Walk:
 def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
     walk = _Walk()
     trigger, single, work = job.trigger, job.trigger.follows_finish, Work()
-    paused_through = cursor.paused_through
+    paused_through, by_person = cursor.paused_through, cursor.skipped
     grace_start = now - job.misfire.grace
     fire: int | None = cursor.next_fire_time
     later = trigger.between(cursor.after if cursor.nudged or fire is None else fire, NEVER, work)
@@ -201,6 +210,8 @@ def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
             break
         if paused_through is not None and fire <= paused_through:
             walk.paused.append(fire)
+        elif by_person and fire in by_person:
+            walk.by_person.append(fire)
         elif fire < grace_start:
             walk.missed.append(fire)
         else:
@@ -217,7 +228,7 @@ def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
 
 def _has_moved(job: Job, walk: _Walk) -> bool:
     """Whether the next plan begins later than this one if it ends here: see `_hold_back`."""
-    return bool(walk.paused or walk.recent) or len(walk.missed) > 2 * job.misfire.cap
+    return bool(walk.paused or walk.by_person or walk.recent) or len(walk.missed) > 2 * job.misfire.cap
 
 
 def _hold_back(job: Job, walk: _Walk) -> None:
@@ -242,14 +253,15 @@ def _choose(job: Job, walk: _Walk, now: int) -> list[int]:
 
 
 def _record(job: Job, cursor: Cursor, walk: _Walk, now: int, absence: Absence | None) -> Plan:
-    chosen, missed = _choose(job, walk, now), walk.missed
+    chosen, missed, by_person = _choose(job, walk, now), walk.missed, walk.by_person
     limit = job.trigger.max_runs
     is_last = limit is not None and cursor.runs + len(chosen) >= limit
     if limit is not None and is_last:
         chosen = chosen[: limit - cursor.runs]
         # What comes after the last run is no fire time any more.
         missed = [fire for fire in missed if fire < chosen[-1]]
-    skips = _range(job, walk.paused, Reason.PAUSED) + _misfires(job, missed, chosen)
+        by_person = [fire for fire in by_person if fire < chosen[-1]]
+    skips = _range(job, walk.paused, Reason.PAUSED) + _misfires(job, missed, chosen, by_person)
     moved = replace(
         cursor,
         after=max([cursor.after, *chosen[-1:], *missed[-1:], *(skip.last for skip in skips)]),
@@ -257,6 +269,7 @@ def _record(job: Job, cursor: Cursor, walk: _Walk, now: int, absence: Absence | 
         nudged=False,
         paused_through=cursor.paused_through if walk.is_partial else None,
         next_fire_time=walk.upcoming,
+        skipped=_still_skipped(job, cursor, now) if cursor.skipped else (),
     )
     if is_last:
         moved = _finished(moved)
@@ -268,17 +281,17 @@ def _record(job: Job, cursor: Cursor, walk: _Walk, now: int, absence: Absence | 
         moved = _settled(job, replace(moved, next_fire_time=job.trigger.after(moved.after)))
     elif not (job.trigger.follows_finish and chosen):
         moved = _settled(job, moved)
-    executions = [
-        new_execution(
-            job, fire, id=execution_id(job.id, fire), kind=Kind.FIRE, overlap=_overlap(job)
-        )
-        for fire in chosen
-    ]
+    executions = [fire_of(job, fire) for fire in chosen]
     if absence is not None and not job.trigger.follows_finish:
         for new in executions:
             if new.run_at <= now:
                 new.overlap = absence.overlap(new.overlap, new.run_at)
     return Plan(moved, executions, skips, more=walk.cut and not is_last)
+
+
+def _still_skipped(job: Job, cursor: Cursor, now: int) -> tuple[int, ...]:
+    """Those whose instant is to come: until then an edit, a pause or a recall may plan it anew."""
+    return tuple(fire for fire in cursor.skipped if fire + job.trigger.jitter > now)
 
 
 def _overlap(job: Job) -> Overlap:
@@ -314,10 +327,26 @@ def _finished(cursor: Cursor) -> Cursor:
     )
 
 
-def _misfires(job: Job, missed: list[int], chosen: list[int]) -> list[RangeSkip]:
-    """Missed fire times that do not run, as one range: a row beats a range."""
+def _misfires(
+    job: Job, missed: list[int], chosen: list[int], by_person: list[int]
+) -> list[RangeSkip]:
+    """Missed fire times that do not run, as one range: a row beats a range.
+
+    Those that a person skipped divide it: no fire time is in two ranges.
+    """
     caught_up = set(chosen)
-    return _range(job, [fire for fire in missed if fire not in caught_up], Reason.MISFIRE)
+    left = [fire for fire in missed if fire not in caught_up]
+    if not by_person:
+        return _range(job, left, Reason.MISFIRE)
+    both = [(fire, Reason.MISFIRE) for fire in left]
+    both += [(fire, Reason.BY_PERSON) for fire in by_person]
+    found = []
+    for reason, group in groupby(sorted(both), key=lambda each: each[1]):
+        fires = [fire for fire, _ in group]
+        # A range of theirs could cover a run between them.
+        parts = [[fire] for fire in fires] if reason is Reason.BY_PERSON else [fires]
+        found += [skip for part in parts for skip in _range(job, part, reason)]
+    return found
 
 
 def _range(job: Job, fires: list[int], reason: Reason) -> list[RangeSkip]:

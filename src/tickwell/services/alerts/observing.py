@@ -37,7 +37,7 @@ _FAILURES, _DEATHS = 5, 15
 _LONGEST_CAUSE = 200
 _RAN = frozenset({State.SUCCEEDED, State.DEAD})
 #: Skips that are meant: a person changed the job, or its condition answered no.
-_MEANT = frozenset({Reason.WITHDRAWN, Reason.PAUSED, Reason.CONDITION})
+_MEANT = frozenset({Reason.WITHDRAWN, Reason.PAUSED, Reason.BY_PERSON, Reason.CONDITION})
 #: Health checks by the condition that watches them.
 _CHECKS: Mapping[Condition, Collection[str]] = {
     Condition.PLANNER: {"planner"},

@@ -12,7 +12,7 @@ from typing import Any
 from tickwell.domain.document import job_to_document
 from tickwell.domain.execution import ENDED, Attempt, Execution, Kind
 from tickwell.domain.gate import Overlap
-from tickwell.domain.job import Cursor, Entry, Job, Pause
+from tickwell.domain.job import Cursor, Entry, Job
 from tickwell.domain.step import Step
 from tickwell.stores.memory.tables import Row, Waits
 from tickwell.stores.mongo.codec import (
@@ -33,6 +33,7 @@ from tickwell.stores.mongo.codec import (
 )
 from tickwell.stores.mongo.database import Document
 from tickwell.stores.sql.cache import JobCache
+from tickwell.stores.sql.rows.codec import halts_from_json, halts_to_json
 
 #: Fields that say nothing about the execution itself: those that protect writes, and its steps.
 GUARDS = ("rev", "frozen", "steps")
@@ -222,7 +223,7 @@ def is_gated(overlap: Overlap) -> bool:
 
 def cursor_of(doc: Document) -> Cursor:
     """The cursor of a document."""
-    pause = from_json(doc.get("pause"))
+    pause, skipped = halts_from_json(doc.get("pause"))
     return Cursor(
         state=JOB_STATES[doc["state"]],
         next_fire_time=doc.get("next"),
@@ -231,7 +232,8 @@ def cursor_of(doc: Document) -> Cursor:
         failures=doc.get("failures", 0),
         nudged=doc.get("nudged", False),
         paused_through=doc.get("paused_through"),
-        pause=None if pause is None else Pause(**pause),
+        pause=pause,
+        skipped=skipped,
     )
 
 
@@ -251,10 +253,9 @@ def cursor_document(cursor: Cursor) -> Document:
             doc[name] = count
     if cursor.nudged:
         doc["nudged"] = True
-    if cursor.pause is not None:
-        pause = cursor.pause
-        fields = {"by": pause.by, "why": pause.why, "since": pause.since, "until": pause.until}
-        doc["pause"] = to_json(fields)
+    halts = halts_to_json(cursor)
+    if halts is not None:
+        doc["pause"] = halts
     return doc
 
 

@@ -102,6 +102,7 @@ REASONS = (
     Reason.QUOTA,
     Reason.WITHDRAWN,
     Reason.PAUSED,
+    Reason.BY_PERSON,
 )
 
 STATE_CODE = {state: code for code, state in enumerate(STATES)}
@@ -159,13 +160,14 @@ def cursor_to_row(cursor: Cursor) -> CursorRow:
         cursor.failures,
         cursor.nudged,
         cursor.paused_through,
-        None if cursor.pause is None else _pause_to_json(cursor.pause),
+        halts_to_json(cursor),
     )
 
 
 def cursor_from_row(row: CursorRow) -> Cursor:
     """The cursor of a row."""
-    state, next_fire_time, after, runs, failures, nudged, paused_through, pause = row
+    state, next_fire_time, after, runs, failures, nudged, paused_through, halts = row
+    pause, skipped = halts_from_json(halts)
     return Cursor(
         state=JOB_STATES[state],
         next_fire_time=next_fire_time,
@@ -174,13 +176,34 @@ def cursor_from_row(row: CursorRow) -> Cursor:
         failures=failures,
         nudged=bool(nudged),
         paused_through=paused_through,
-        pause=None if pause is None else Pause(**json.loads(pause)),
+        pause=pause,
+        skipped=skipped,
     )
 
 
-def _pause_to_json(pause: Pause) -> str:
-    fields = {"by": pause.by, "why": pause.why, "since": pause.since, "until": pause.until}
+def halts_to_json(cursor: Cursor) -> str | None:
+    """What people stopped of the job, in one column: its pause, and fire times that are skipped.
+
+    Few jobs have any, and every plan carries it along: for the others it is nothing.
+    """
+    pause = cursor.pause
+    if pause is None and not cursor.skipped:
+        return None
+    fields: dict[str, Any] = {}
+    if pause is not None:
+        fields = {"by": pause.by, "why": pause.why, "since": pause.since, "until": pause.until}
+    if cursor.skipped:
+        fields["skipped"] = cursor.skipped
     return json.dumps(fields, separators=(",", ":"))
+
+
+def halts_from_json(text: str | None) -> tuple[Pause | None, tuple[int, ...]]:
+    """The pause and the skipped fire times of that column."""
+    if text is None:
+        return None, ()
+    fields = json.loads(text)
+    skipped = tuple(fields.pop("skipped", ()))
+    return Pause(**fields) if fields else None, skipped
 
 
 def moved_columns(cursor: Cursor) -> tuple[Any, ...]:

@@ -24,6 +24,7 @@ from tickwell.testing.contract.topics.reading import Reading
 from tickwell.testing.contract.topics.records import Records
 from tickwell.testing.contract.topics.repetition import Repetition
 from tickwell.testing.contract.topics.requesting import Backfilling, Requesting
+from tickwell.testing.contract.topics.skipping import Skipping
 from tickwell.testing.contract.topics.steps import Steps
 from tickwell.testing.contract.topics.unreadable import UnreadableDefinitions
 
@@ -54,6 +55,7 @@ TOPICS = (
     Changing,
     Editing,
     Pausing,
+    Skipping,
     Recalling,
     Requesting,
     Backfilling,
