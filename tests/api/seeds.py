@@ -45,6 +45,8 @@ class Seeds:
         job = self._send("POST", "/jobs", JOB | {"name": f"{self.prefix}-{self.number}"})
         if operation_id == "resume_job":
             self._send("POST", f"/jobs/{job['id']}/pause")
+        if operation_id == "unskip_occurrence":
+            self._send("POST", f"/jobs/{job['id']}/skip", {"at": "2036-01-01T09:00:00Z"})
         return job["name"]
 
     def _executions(self, operation_id):

@@ -37,6 +37,7 @@ from tickwell.client.results import (
     Execution,
     Export,
     Finding,
+    Fires,
     Health,
     HealthDetails,
     Items,
@@ -52,6 +53,7 @@ from tickwell.client.results import (
     NewCallback,
     NewChannel,
     NewKey,
+    OccurrenceSkipped,
     OutputPage,
     Page,
     Preview,
@@ -197,6 +199,34 @@ def resume_job(key: str, *, idempotency_key: str | None = None) -> Call[JobChang
     )
 
 
+def skip_occurrence(
+    key: str, at: Instant, *, note: str | None = None, idempotency_key: str | None = None
+) -> Call[OccurrenceSkipped]:
+    """Skip one occurrence before it comes: its slot is answered as skipped, by whom and why."""
+    return request(
+        "skip_occurrence",
+        "POST",
+        "/api/v1/jobs/{key}/skip",
+        arguments={"key": key},
+        body=fields(at=instant(at, "at"), note=note),
+        idempotency_key=idempotency_key,
+    )
+
+
+def unskip_occurrence(
+    key: str, at: Instant, *, idempotency_key: str | None = None
+) -> Call[OccurrenceSkipped]:
+    """Undo the skip of an occurrence, until its fire time has come."""
+    return request(
+        "unskip_occurrence",
+        "POST",
+        "/api/v1/jobs/{key}/unskip",
+        arguments={"key": key},
+        body=fields(at=instant(at, "at")),
+        idempotency_key=idempotency_key,
+    )
+
+
 def trigger_job(
     key: str,
     payload: Any = None,
@@ -244,8 +274,8 @@ def backfill_job(
     )
 
 
-def next_fires(key: str, *, count: int | None = None) -> Call[Items[str]]:
-    """Preview the next fire times, as far as they are known."""
+def next_fires(key: str, *, count: int | None = None) -> Call[Fires]:
+    """Preview the next fire times, as far as they are known; `skipped` names those skipped."""
     return request(
         "next_fires",
         "GET",

@@ -20,6 +20,8 @@ class Operations:
     delete_job = Operation(calls.delete_job)
     pause_job = Operation(calls.pause_job)
     resume_job = Operation(calls.resume_job)
+    skip_occurrence = Operation(calls.skip_occurrence)
+    unskip_occurrence = Operation(calls.unskip_occurrence)
     trigger_job = Operation(calls.trigger_job)
     backfill_job = Operation(calls.backfill_job)
     next_fires = Operation(calls.next_fires)

@@ -133,6 +133,14 @@ class JobChanged(TypedDict):
     cancelling: int
 
 
+class OccurrenceSkipped(TypedDict):
+    """An occurrence, and whether it is skipped now."""
+
+    job_id: str
+    fire_time: str
+    skipped: bool
+
+
 class Response(TypedDict):
     """What a webhook was answered with, as it is kept: capped, and without credentials."""
 
@@ -241,6 +249,13 @@ class Backfilled(TypedDict):
     next: str | None
 
 
+class Fires(TypedDict):
+    """Fire times to come, and those of them at which a person lets the job not run."""
+
+    items: list[str]
+    skipped: list[str]
+
+
 class Slot(TypedDict):
     """A nominal fire time with its answer."""
 
@@ -249,6 +264,8 @@ class Slot(TypedDict):
     reason: str | None
     execution_id: str | None
     state: str | None
+    by: str | None
+    why: str | None
 
 
 class Completeness(TypedDict):

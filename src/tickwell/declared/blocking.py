@@ -63,6 +63,8 @@ class Blocking:
     edit_job = BlockingCall(JobApi.edit_job)
     pause_job = BlockingCall(JobApi.pause_job)
     resume_job = BlockingCall(JobApi.resume_job)
+    skip = BlockingCall(JobApi.skip)
+    unskip = BlockingCall(JobApi.unskip)
     delete_job = BlockingCall(JobApi.delete_job)
     put_calendar = BlockingCall(JobApi.put_calendar)
     calendars = BlockingCall(JobApi.calendars)

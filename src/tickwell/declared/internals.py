@@ -24,6 +24,7 @@ from tickwell.services.executions.executions import Executions
 from tickwell.services.executions.transactions import Transactions
 from tickwell.services.jobs.admission import admission
 from tickwell.services.jobs.jobs import Jobs
+from tickwell.services.jobs.skips import Skips
 from tickwell.services.slots.slots import Slots
 from tickwell.settings import Settings
 
@@ -92,6 +93,7 @@ class Internals:
         jobs = Jobs(store, clock, random, self.wake)
         self.jobs = self.marshalled(jobs)
         self.calendars = self.marshalled(Calendars(store, jobs))
+        self.skips = self.marshalled(Skips(store, jobs))
         self.executions = self.marshalled(Executions(store, clock, random, self.wake))
         self.jobs.check = self.executions.check = self.check_payload
         self.executions.on_added, self.executions.on_revived = self._on_added, self._on_revived
@@ -190,5 +192,5 @@ class Internals:
 
     def _on_fork(self) -> None:
         self.owner.forget()
-        for service in (self.jobs, self.executions, self.slots, self.transactions):
+        for service in (self.jobs, self.executions, self.slots, self.skips, self.transactions):
             service.store = self.life.store

@@ -198,6 +198,25 @@ class JobApi:
         return changed_of((await self._inside.jobs.resume(self.project, [name]))[0])
 
     @in_owner
+    async def skip(self, name: str, *, at: datetime, why: str = "", by: str | None = None) -> None:
+        """Skip one occurrence of a job before it comes, by its fire time.
+
+        Raises `InvalidInput` with the nearest fire times if it does not fire at that instant.
+        """
+        await self.open()
+        fire_time = to_millis(exact(at, "at"))
+        author = self.app if by is None else by
+        await self._inside.skips.skip(self.project, name, fire_time, by=author, why=why)
+
+    @in_owner
+    async def unskip(self, name: str, *, at: datetime, by: str | None = None) -> None:
+        """Undo the skip of an occurrence, until its fire time has come."""
+        await self.open()
+        fire_time = to_millis(exact(at, "at"))
+        author = self.app if by is None else by
+        await self._inside.skips.undo(self.project, name, fire_time, by=author)
+
+    @in_owner
     async def delete_job(self, name: str) -> Changed:
         """Delete a job; its history stays until retention ends."""
         await self.open()

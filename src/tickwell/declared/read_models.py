@@ -218,6 +218,9 @@ class Slot:
     #: The id of its execution, if it has one.
     execution: str | None
     state: State | None
+    #: The person who skipped it, and why.
+    by: str | None = None
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -388,6 +391,8 @@ def slot_of(record: slots.Slot) -> Slot:
         explanation=words or record.reason or "",
         execution=record.execution_id,
         state=record.state,
+        by=record.by,
+        why=record.why,
     )
 
 

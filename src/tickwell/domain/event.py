@@ -175,9 +175,9 @@ class JobChanged:
     job: str
     id: str
     project: str
-    #: added, edited, paused, resumed or deleted.
+    #: added, edited, paused, resumed, deleted, and of one occurrence skipped or unskipped.
     action: str
-    #: Who paused it; empty for other changes.
+    #: Who paused it or skipped an occurrence; empty for other changes.
     by: str = ""
     why: str = ""
 

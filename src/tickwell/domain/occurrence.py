@@ -50,10 +50,8 @@ def require_fire_time(entry: Entry, at: int, now: int) -> None:
 
 def instant_text(at: int) -> str:
     """The instant for a message, as options take it: 2026-11-19T09:00:00Z."""
-    moment = to_datetime(at)
-    return moment.isoformat(timespec="milliseconds" if at % 1000 else "seconds").replace(
-        "+00:00", "Z"
-    )
+    text = to_datetime(at).isoformat(timespec="milliseconds" if at % 1000 else "seconds")
+    return text.replace("+00:00", "Z")
 
 
 def _nearest(entry: Entry, at: int, now: int) -> list[int]:
@@ -62,7 +60,7 @@ def _nearest(entry: Entry, at: int, now: int) -> list[int]:
     if trigger.follows_finish:
         upcoming = None if cursor.nudged else cursor.next_fire_time
         return [] if upcoming is None or upcoming <= now else [upcoming]
-    found = []
+    found: list[int] = []
     for back in _BACK:
         start = max(now, at - back)
         before = deque(trigger.between(start, at - 1), maxlen=1)

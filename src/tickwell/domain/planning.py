@@ -228,7 +228,9 @@ def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
 
 def _has_moved(job: Job, walk: _Walk) -> bool:
     """Whether the next plan begins later than this one if it ends here: see `_hold_back`."""
-    return bool(walk.paused or walk.by_person or walk.recent) or len(walk.missed) > 2 * job.misfire.cap
+    return (
+        bool(walk.paused or walk.by_person or walk.recent) or len(walk.missed) > 2 * job.misfire.cap
+    )
 
 
 def _hold_back(job: Job, walk: _Walk) -> None:

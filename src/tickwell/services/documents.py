@@ -258,6 +258,8 @@ def slot_document(slot: Slot) -> Document:
         "reason": slot.reason,
         "execution_id": slot.execution_id,
         "state": None if slot.state is None else slot.state.value,
+        "by": slot.by,
+        "why": slot.why,
     }
 
 

@@ -64,7 +64,8 @@ async def show(session: Session, job: Name) -> None:
         session.screen.json(document)
         return
     fires = await session.client.next_fires(document["id"], count=5)
-    show_job(session.screen, document, fires["items"], await session.now())
+    to_run = [each for each in fires["items"] if each not in fires["skipped"]]
+    show_job(session.screen, document, to_run, await session.now())
 
 
 @command(app, "pause")
@@ -101,6 +102,35 @@ async def resume(session: Session, jobs: Names) -> None:
     _say_changed(session, done, "Resumed")
 
 
+@command(app, "skip")
+async def skip(
+    session: Session,
+    *,
+    job: Name,
+    at: Annotated[
+        str, typer.Option(metavar="TIME", help="Its fire time, as `jobs next` prints it; UTC.")
+    ],
+    why: Annotated[str, typer.Option(metavar="TEXT", help="Reason, shown with the slot.")] = "",
+    undo: Annotated[bool, typer.Option("--undo", help="Let it run after all.")] = False,
+) -> None:
+    """Skip one occurrence of a job before it comes, or undo that."""
+    from tickwell.cli.options.times import read_time
+    from tickwell.services.documents import instant_text
+
+    fire_time = instant_text(read_time(at, "at", await session.now(), ahead=True))
+    key = await session.key(job)
+    if undo:
+        done = await session.client.unskip_occurrence(key, fire_time)
+    else:
+        done = await session.client.skip_occurrence(key, fire_time, note=why)
+    if session.as_json:
+        session.screen.json(done)
+        return
+    name = (await session.client.get_job(key))["name"]
+    verb = "Skipped" if done["skipped"] else "No longer skipped:"
+    session.screen.say(f"{verb} {name} at {done['fire_time']}.")
+
+
 @command(app, "rm")
 async def remove(session: Session, jobs: Names, yes: Yes = False) -> None:
     """Delete jobs; their history stays until retention ends."""
@@ -131,7 +161,7 @@ async def next_fires(
         session.screen.json(fires)
         return
     zone = tz or document["trigger"].get("tz", "UTC")
-    show_fires(session.screen, fires["items"], zone, await session.now())
+    show_fires(session.screen, fires["items"], zone, await session.now(), fires["skipped"])
     if not fires["items"]:
         session.screen.say(_why_none(document))
 

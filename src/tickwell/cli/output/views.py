@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +106,7 @@ def show_slots(screen: Screen, page: Mapping[str, Any]) -> None:
             say_time(slot["fire_time"]),
             slot["state"] or slot["answer"],
             slot["execution_id"] or "",
-            slot["reason"] or "",
+            _why(slot),
         )
         for slot in page["items"]
     ]
@@ -117,7 +117,7 @@ def show_slots(screen: Screen, page: Mapping[str, Any]) -> None:
                 slot["fire_time"],
                 _WORDS.get(slot["answer"], slot["answer"]),
                 slot["state"] or "",
-                slot["reason"] or "",
+                _why(slot),
                 slot["execution_id"] or "",
             )
             for slot in page["items"]
@@ -126,6 +126,13 @@ def show_slots(screen: Screen, page: Mapping[str, Any]) -> None:
     screen.say(_sum(page["items"]))
     if page["next"]:
         screen.say(f"More: repeat with --since {page['next']}")
+
+
+def _why(slot: Mapping[str, Any]) -> str:
+    """The reason, and of a person's skip by whom and why."""
+    by = f" ({slot['by']})" if slot["by"] else ""
+    why = f": {slot['why']}" if slot["why"] else ""
+    return f"{slot['reason'] or ''}{by}{why}"
 
 
 def _sum(slots: list[Mapping[str, Any]]) -> str:
@@ -139,7 +146,9 @@ def _sum(slots: list[Mapping[str, Any]]) -> str:
     return f"{say_count(len(slots), 'fire time')}: {counts}."
 
 
-def show_fires(screen: Screen, fires: Iterable[str], tz: str, now: int) -> None:
+def show_fires(
+    screen: Screen, fires: Iterable[str], tz: str, now: int, skipped: Collection[str] = ()
+) -> None:
     """One line each; the zone's own time with its offset, so that a change of clocks is seen."""
     from zoneinfo import ZoneInfo
 
@@ -151,9 +160,13 @@ def show_fires(screen: Screen, fires: Iterable[str], tz: str, now: int) -> None:
         local = datetime.fromisoformat(fire).astimezone(zone)
         here = f"{local:%a %Y-%m-%d %H:%M:%S %z}" if screen.is_terminal else local.isoformat()
         utc = say_time(fire) if screen.is_terminal else fire
-        row = (utc, say_distance(fire, now)) if screen.is_terminal else (utc,)
+        row: tuple[str, ...] = (utc, say_distance(fire, now)) if screen.is_terminal else (utc,)
+        if skipped:
+            row = (*row, "skipped" if fire in skipped else "")
         rows.append(row if tz == "UTC" else (here, *row))
-    headings = ("UTC", "") if screen.is_terminal else ("UTC",)
+    headings: tuple[str, ...] = ("UTC", "") if screen.is_terminal else ("UTC",)
+    if skipped:
+        headings = (*headings, "ANSWER")
     screen.table(headings if tz == "UTC" else (tz, *headings), rows, soft=())
 
 

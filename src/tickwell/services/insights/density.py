@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from tickwell.domain.job import Entry, JobState
@@ -24,6 +24,8 @@ class Density:
     """Starts by the first instant of the hour; hours without any are left out."""
 
     hours: dict[int, int]
+    #: Fires to come that a person skipped, which are not counted there.
+    skipped: dict[int, int] = field(default_factory=dict)
     #: Jobs that fire all the time add as much to every hour to come: how many, how often an hour.
     steady: int = 0
     steady_rate: float = 0.0
@@ -67,7 +69,10 @@ async def _steady(trigger: Trigger, since: int) -> float:
 
 
 async def _count(found: Density, entry: Entry, since: int, until: int) -> None:
-    trigger = entry.job.trigger
+    trigger, skipped = entry.job.trigger, entry.cursor.skipped
+    for fire in skipped:
+        if since <= fire < until:
+            found.skipped[fire // HOUR * HOUR] = found.skipped.get(fire // HOUR * HOUR, 0) + 1
     if trigger.follows_finish or since >= until:
         return
     rate = await _steady(trigger, since)
@@ -76,5 +81,7 @@ async def _count(found: Density, entry: Entry, since: int, until: int) -> None:
         found.steady_rate += rate
         return
     async for fire in cooperatively(islice(trigger.between(since, until), FIRES)):
+        if fire in skipped:
+            continue
         hour = fire // HOUR * HOUR
         found.hours[hour] = found.hours.get(hour, 0) + 1

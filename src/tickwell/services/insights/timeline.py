@@ -35,6 +35,8 @@ class Lane:
     name: str
     executions: list[Execution] = field(default_factory=list)
     fires: Sequence[int] = ()
+    #: Fires to come that a person skipped.
+    skipped: Sequence[int] = ()
     #: It fires more often than is drawn.
     dense: bool = False
     #: Before this instant it ran more often than is drawn, though what died is.
@@ -131,11 +133,14 @@ def _end(where: ExecutionFilter) -> str | None:
 async def _lane(entry: Entry, since: int, until: int) -> Lane:
     trigger = entry.job.trigger
     each = () if trigger.follows_finish else trigger.between(since, until)
-    fires = [fire async for fire in cooperatively(islice(each, FIRES + 1))]
+    skipped = entry.cursor.skipped
+    found = [fire async for fire in cooperatively(islice(each, FIRES + 1 + len(skipped)))]
+    fires = [fire for fire in found if fire not in skipped]
     return Lane(
         job_id=entry.job.id,
         name=entry.job.name,
         fires=fires[:FIRES],
+        skipped=[fire for fire in skipped if fire in found],
         dense=len(fires) > FIRES,
     )
 

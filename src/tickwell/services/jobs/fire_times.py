@@ -15,15 +15,18 @@ from tickwell.domain.trigger.shared_calendars import without_days
 
 
 def upcoming(entry: Entry, now: int, count: int) -> list[int]:
-    """Up to `count`: none while a pause has no end, one where the next counts from an end."""
-    return list(each_upcoming(entry, now, count))
+    """Up to `count` at which it will run: without those that a person skipped."""
+    skipped = entry.cursor.skipped
+    fires = each_upcoming(entry, now, count + len(skipped))
+    return [*islice((fire for fire in fires if fire not in skipped), count)]
 
 
 def next_fire(entry: Entry) -> int | None:
     """The next fire time. When the planner looks next may differ: the end of a pause, a nudge."""
     cursor = entry.cursor
-    if cursor.state is JobState.ACTIVE and not cursor.nudged:
-        return cursor.next_fire_time
+    known = cursor.next_fire_time
+    if cursor.state is JobState.ACTIVE and not cursor.nudged and known not in cursor.skipped:
+        return known
     return next(iter(upcoming(entry, cursor.after, 1)), None)
 
 
@@ -44,7 +47,7 @@ def due_or_upcoming(entry: Entry, now: int, count: int) -> list[int]:
 
 
 def each_upcoming(entry: Entry, now: int, count: int) -> Iterator[int]:
-    """The same, found one by one."""
+    """Up to `count`: none while a pause has no end, one where the next counts from an end."""
     job, cursor = entry.job, entry.cursor
     trigger, since = job.trigger, now
     if cursor.state is JobState.PAUSED:

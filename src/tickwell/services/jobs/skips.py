@@ -1,10 +1,8 @@
-"""Skips of single occurrences: asked for, undone, and who asked for them and why."""
+"""Skips of single occurrences: asked for before they come, and undone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from string import digits
 from typing import Protocol
 
 from tickwell.domain import change
@@ -12,22 +10,9 @@ from tickwell.domain.execution import PENDING, Execution, Reason, State
 from tickwell.domain.job import Entry
 from tickwell.errors import WrongState
 from tickwell.ids import execution_id
-from tickwell.ports.records import Record
 from tickwell.ports.store import CatalogStore, HistoryStore, QueueStore, RecordStore
-from tickwell.services.every_record import every_record
 from tickwell.services.jobs.jobs import Jobs
-
-#: The kind of the records, by the id of the job and the fire time.
-KIND = "skip"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkipNote:
-    """Who skipped an occurrence, why and when."""
-
-    by: str
-    why: str
-    since: int
+from tickwell.services.slots.skip_notes import SkipNote, forget_skip, note_skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +52,7 @@ class Skips:
         except WrongState:
             await self.store.change_jobs(project, [job.id], change.unskip(at), now)
             raise
-        if await self.store.get_record(KIND, project, _key(job.id, at), now) is None:
-            record = Record(
-                kind=KIND,
-                project=project,
-                key=_key(job.id, at),
-                document={"by": by, "why": why, "since": now},
-                expires_at=at + job.retention.age,
-            )
-            await self.store.put_record(record, now)
+        await note_skip(self.store, job, at, SkipNote(by=by, why=why, since=now))
         self.jobs.wake()
         self.jobs.on_changed([changed.entry], "skipped", by, why)
         return Skipped(entry=changed.entry, fire_time=at)
@@ -87,27 +64,10 @@ class Skips:
         planned = row is not None and row.reason == Reason.BY_PERSON
         changer = change.unskip(at, planned=planned)
         (changed,) = await self.store.change_jobs(project, [entry.job.id], changer, now)
-        await self.store.delete_record(KIND, project, _key(entry.job.id, at))
+        await forget_skip(self.store, entry.job, at)
         self.jobs.wake()
         self.jobs.on_changed([changed.entry], "unskipped", by, "")
         return Skipped(entry=changed.entry, fire_time=at)
-
-
-async def skip_notes(
-    store: RecordStore, project: str, job_id: str, now: int
-) -> Mapping[int, SkipNote]:
-    """Who skipped occurrences of a job and why, by fire time."""
-    prefix = f"{job_id}/"
-    return {
-        int(one.key.removeprefix(prefix)): SkipNote(
-            by=one.document["by"], why=one.document["why"], since=one.document["since"]
-        )
-        async for one in every_record(store, KIND, project, now, prefix=prefix, signs=digits)
-    }
-
-
-def _key(job_id: str, at: int) -> str:
-    return f"{job_id}/{at:015}"
 
 
 def _require_unclaimed(row: Execution | None) -> None:

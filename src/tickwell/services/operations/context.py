@@ -17,6 +17,7 @@ from tickwell.services.access.actor import Actor
 from tickwell.services.executions.executions import Executions
 from tickwell.services.health import HealthReader
 from tickwell.services.jobs.jobs import Jobs
+from tickwell.services.jobs.skips import Skips
 from tickwell.services.projects.projects import built_in
 from tickwell.services.slots.slots import Slots
 
@@ -108,6 +109,7 @@ class OperationContext:
     jobs: Jobs = field(init=False)
     executions: Executions = field(init=False)
     slots: Slots = field(init=False)
+    skips: Skips = field(init=False)
     #: How the service is; one reader for all that ask in this process.
     health: HealthReader = field(init=False)
 
@@ -116,4 +118,5 @@ class OperationContext:
         self.executions = Executions(self.store, self.clock, self.random, self.wake)
         self.jobs.check = self.executions.check = self.check
         self.slots = self.executions.slots
+        self.skips = Skips(self.store, self.jobs)
         self.health = HealthReader(self.store, self.clock)

@@ -1,4 +1,4 @@
-"""What people read of a job's fire times: past, future, and whether all were answered."""
+"""What people read of a job's fire times, and skip of those to come."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from tickwell.domain.job import Job
 from tickwell.errors import InvalidInput
 from tickwell.ports.records import Page
 from tickwell.services.access.actor import Actor, Permission, needs
+from tickwell.services.documents import instant_text
+from tickwell.services.jobs.skips import Skipped
 from tickwell.services.operations.context import OperationContext
 from tickwell.services.operations.paging import definition_size, within
 from tickwell.services.slots.retention_edge import spans
@@ -15,15 +17,38 @@ from tickwell.services.slots.slots import Completeness, Slot, SlotPage, count
 
 
 class SlotOperations:
-    """Reads the fire times of jobs of the actor's project."""
+    """Reads the fire times of jobs of the actor's project, and skips single ones."""
 
     def __init__(self, context: OperationContext) -> None:
         self.context = context
 
     @needs(Permission.READ)
-    async def next_fires(self, actor: Actor, key: str, count: int = 10) -> Sequence[int]:
-        """The next fire times as far as they are known."""
-        return await self.context.jobs.next_fires(actor.project, key, count)
+    async def next_fires(
+        self, actor: Actor, key: str, count: int = 10
+    ) -> tuple[Sequence[int], Sequence[int]]:
+        """The next fire times as far as they are known, and those of them that are skipped."""
+        context = self.context
+        fires = await context.jobs.next_fires(actor.project, key, count)
+        skipped = (await context.jobs.get(actor.project, key)).cursor.skipped
+        return fires, [fire for fire in fires if fire in skipped]
+
+    @needs(Permission.OPERATE)
+    async def skip(self, actor: Actor, key: str, at: int, *, why: str = "") -> Skipped:
+        """Skip one occurrence before it comes."""
+        done = await self.context.skips.skip(actor.project, key, at, by=actor.name, why=why)
+        after = {"fire_time": instant_text(at)} | ({"note": why} if why else {})
+        subject = f"job/{done.entry.job.id}"
+        await self.context.auditor.record(actor, "job.skip", subject, None, after)
+        return done
+
+    @needs(Permission.OPERATE)
+    async def unskip(self, actor: Actor, key: str, at: int) -> Skipped:
+        """Undo the skip of an occurrence that is still to come."""
+        done = await self.context.skips.undo(actor.project, key, at, by=actor.name)
+        before = {"fire_time": instant_text(at)}
+        subject = f"job/{done.entry.job.id}"
+        await self.context.auditor.record(actor, "job.unskip", subject, before, None)
+        return done
 
     @needs(Permission.READ)
     async def read(

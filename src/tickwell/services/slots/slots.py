@@ -16,6 +16,7 @@ from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
 from tickwell.services.cooperative import cooperatively
 from tickwell.services.slots.retention_edge import Span, pruned_before, purged_fire_times, spans
+from tickwell.services.slots.skip_notes import skip_notes
 from tickwell.services.time import Time
 
 
@@ -48,6 +49,9 @@ class Slot:
     reason: str | None = None
     execution_id: str | None = None
     state: State | None = None
+    #: The person who skipped it, and why.
+    by: str | None = None
+    why: str | None = None
 
     @property
     def is_open(self) -> bool:
@@ -170,6 +174,8 @@ class SlotReader:
             return Slot(fire_time, answer, row.reason, row.id, row.state)
         if reason is not None:
             return Slot(fire_time, Answer.SKIPPED, reason)
+        if self.span.current and is_future and fire_time in self.cursor.skipped:
+            return Slot(fire_time, Answer.SKIPPED, Reason.BY_PERSON)
         if self.span.current and self._is_paused(fire_time):
             return Slot(fire_time, Answer.PAUSED)
         return Slot(fire_time, Answer.UPCOMING if is_future else Answer.UNANSWERED)
@@ -243,7 +249,19 @@ class Slots:
         if len(items) > LIMIT:
             # Runs counted from the end of the one before are known only now.
             cut = items[LIMIT].fire_time
-        return SlotPage(items=items[:LIMIT], next=cut)
+        return SlotPage(items=await self._by_person(entry, items[:LIMIT], now), next=cut)
+
+    async def _by_person(self, entry: Entry, items: list[Slot], now: int) -> list[Slot]:
+        """With who skipped an occurrence, and why."""
+        if not any(slot.reason == Reason.BY_PERSON for slot in items):
+            return items
+        notes = await skip_notes(self.store, entry.job.project, entry.job.id, now)
+        return [
+            replace(slot, by=note.by, why=note.why)
+            if slot.reason == Reason.BY_PERSON and (note := notes.get(slot.fire_time)) is not None
+            else slot
+            for slot in items
+        ]
 
     async def completeness(self, project: str, key: str, since: int, until: int) -> Completeness:
         """The slots in [since, until) that were due by now, counted; cut like `read`."""

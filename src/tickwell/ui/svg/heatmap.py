@@ -76,7 +76,9 @@ def _row(
     for hour in range(24):
         begins = _begins(day, hour, zone)
         count = sum([found.hours.get(begin // HOUR * HOUR, 0) for begin in begins])
+        skipped = sum([found.skipped.get(begin // HOUR * HOUR, 0) for begin in begins])
         words = f"{name}, {hour:02}:00{_OFTEN[len(begins)]}: {count:,}"
+        words += f", {skipped:,} skipped" if skipped else ""
         x = LEFT + hour * FIELD
         is_now = any(begin <= now < begin + HOUR for begin in begins)
         parts.append(

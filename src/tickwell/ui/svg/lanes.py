@@ -117,7 +117,17 @@ def _lane(lane: Lane, y: int, axis: Axis) -> str:
             )
             + ran
         )
-    return head + ran + _coming(lane, y, axis)
+    skipped = "".join(_skipped(fire, y, axis) for fire in lane.skipped)
+    return head + ran + _coming(lane, y, axis) + skipped
+
+
+def _skipped(fire: int, y: int, axis: Axis) -> str:
+    """A fire to come that a person skipped: as low as what did not run."""
+    return (
+        f"<g><title>skipped by a person, {when(fire, axis.zone)}</title>"
+        f'<rect class="fill-quiet" x="{axis.x(fire) - MARK:.1f}" y="{y + 10}" '
+        f'width="{2 * MARK}" height="4" rx="1.5"/></g>'
+    )
 
 
 def _coming(lane: Lane, y: int, axis: Axis) -> str:

@@ -18,6 +18,7 @@ from tickwell.services.operations.previews import warnings
 from tickwell.services.time import After
 from tickwell.ui.draft import definition
 from tickwell.ui.form_fields import parse_json
+from tickwell.ui.formatting import when
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.svg.strips import history_strip
@@ -36,7 +37,7 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
     history = await operations.insights.job_history(actor, entry.job.id)
     alive = entry.cursor.state.value != "deleted"
     paused = entry.cursor.pause
-    fires = await operations.slots.next_fires(actor, entry.job.id, FIRES) if alive else []
+    fires = (await operations.slots.next_fires(actor, entry.job.id, FIRES))[0] if alive else ()
     late = overdue(entry, visitor.now)
     return page(
         request,
@@ -81,6 +82,33 @@ async def resume(
     """Fire again from now on."""
     changed = await visitor.operations.jobs.resume(visitor.actor, id)
     return redirect_with_toast(request, f"Resumed {changed.entry.job.name}", f"/jobs/{id}")
+
+
+@router.post("/jobs/{id}/skip")
+async def skip(
+    request: Request,
+    id: str,
+    at: Annotated[int, Form(ge=0, lt=10**14)],
+    why: Annotated[str, Form(max_length=1000)] = "",
+    visitor: Visitor = visit(Permission.OPERATE),
+) -> Response:
+    """Skip one occurrence before it comes."""
+    done = await visitor.operations.slots.skip(visitor.actor, id, at, why=why)
+    said = f"Skipped {done.entry.job.name} at {when(at, visitor.zone)}"
+    return redirect_with_toast(request, said, f"/jobs/{id}")
+
+
+@router.post("/jobs/{id}/unskip")
+async def unskip(
+    request: Request,
+    id: str,
+    at: Annotated[int, Form(ge=0, lt=10**14)],
+    visitor: Visitor = visit(Permission.OPERATE),
+) -> Response:
+    """Let an occurrence that was skipped run after all."""
+    done = await visitor.operations.slots.unskip(visitor.actor, id, at)
+    said = f"{done.entry.job.name} fires at {when(at, visitor.zone)}"
+    return redirect_with_toast(request, said, f"/jobs/{id}")
 
 
 @router.post("/jobs/{id}/trigger")

@@ -61,6 +61,8 @@ async def slots(
         until=_typed(last, visitor.zone),
         only=only,
         why=SKIPPED_BECAUSE,
+        skipped=entry.cursor.skipped,
+        names={by: await visitor.called(by) for by in {slot.by for slot in shown} if by},
     )
 
 

@@ -23,6 +23,7 @@ from tickwell.services.documents import (
     slots_document,
     unread,
 )
+from tickwell.services.jobs.skips import Skipped
 from tickwell.services.operations.declaration import Answer, Call, Document, Group, Many
 from tickwell.services.operations.job_bodies import (
     alike,
@@ -182,6 +183,34 @@ async def resume_job(call: Call, key: str) -> Answer:
 
 
 @GROUP.post(
+    "/jobs/{key}/skip",
+    Permission.OPERATE,
+    records.OccurrenceSkipped,
+    audit="job.skip",
+    example={"at": "2036-01-01T09:00:00Z", "note": "the receiver is being moved"},
+    positional=("at",),
+)
+async def skip_occurrence(call: Call, key: str, body: records.SkipBody) -> Document:
+    """Skip one occurrence before it comes: its slot is answered as skipped, by whom and why."""
+    done = await call.use.slots.skip(call.actor, key, body.at, why=body.note)
+    return _occurrence(done, skipped=True)
+
+
+@GROUP.post(
+    "/jobs/{key}/unskip",
+    Permission.OPERATE,
+    records.OccurrenceSkipped,
+    audit="job.unskip",
+    example={"at": "2036-01-01T09:00:00Z"},
+    positional=("at",),
+)
+async def unskip_occurrence(call: Call, key: str, body: records.UnskipBody) -> Document:
+    """Undo the skip of an occurrence, until its fire time has come."""
+    done = await call.use.slots.unskip(call.actor, key, body.at)
+    return _occurrence(done, skipped=False)
+
+
+@GROUP.post(
     "/jobs/{key}/trigger",
     Permission.OPERATE,
     runs.Execution,
@@ -231,9 +260,9 @@ async def backfill_job(call: Call, key: str, body: runs.BackfillBody) -> Documen
 
 @GROUP.get("/jobs/{key}/next", Permission.READ, records.Fires)
 async def next_fires(call: Call, key: str, query: service_records.CountQuery) -> Document:
-    """Preview the next fire times, as far as they are known."""
-    fires = await call.use.slots.next_fires(call.actor, key, query.count)
-    return {"items": [instant_text(fire) for fire in fires]}
+    """Preview the next fire times, as far as they are known; `skipped` names those skipped."""
+    fires, skipped = await call.use.slots.next_fires(call.actor, key, query.count)
+    return {"items": [*map(instant_text, fires)], "skipped": [*map(instant_text, skipped)]}
 
 
 @GROUP.get("/jobs/{key}/slots", Permission.READ, runs.Slots)
@@ -340,6 +369,11 @@ def _brief(entry: Entry) -> Document:
         "version": job.version,
         "state": entry.cursor.state.value,
     }
+
+
+def _occurrence(done: Skipped, *, skipped: bool) -> Document:
+    job = done.entry.job
+    return {"job_id": job.id, "fire_time": instant_text(done.fire_time), "skipped": skipped}
 
 
 def _version(job: Job) -> Document:

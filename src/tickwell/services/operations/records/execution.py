@@ -192,6 +192,9 @@ class Slot(Output):
     reason: str | None
     execution_id: str | None
     state: str | None
+    #: The person who skipped it, and why.
+    by: str | None
+    why: str | None
 
 
 class Completeness(Output):
