@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -174,6 +175,29 @@ def test_a_bad_edit_changes_nothing(jobs, options, message):
     assert ended.code == 2
     assert message in ended.err
     assert jobs("jobs", "show", "report", "--json").json["version"] == 1
+
+
+def test_skip_and_undo(jobs):
+    first, second = jobs("jobs", "next", "tidy", "--count", "2", "--json").json["items"]
+    skipped = jobs("jobs", "skip", "tidy", "--at", second, "--why", "moving")
+    assert (skipped.code, skipped.err) == (0, f"Skipped tidy at {second}.\n")
+    rows = jobs("jobs", "next", "tidy", "--count", "2").rows
+    assert rows == [[first, ""], [second, "skipped"]]
+    (slot,) = jobs("jobs", "slots", "tidy", "--since", second, "--until", _after(second)).rows
+    assert slot[1] == "skipped"
+    assert slot[3].startswith("by_person (")
+    assert slot[3].endswith("): moving")
+    undone = jobs("jobs", "skip", "tidy", "--at", second, "--undo", "--json").json
+    assert undone["skipped"] is False
+    assert jobs("jobs", "next", "tidy", "--count", "2").rows == [[first], [second]]
+    never = jobs("jobs", "skip", "tidy", "--at", _after(second))
+    assert never.code == 2
+    assert "does not fire at" in never.err
+    assert second[:19] in never.err
+
+
+def _after(instant):
+    return (datetime.fromisoformat(instant) + timedelta(seconds=1)).isoformat()
 
 
 def test_next(jobs):

@@ -108,6 +108,27 @@ async def test_slots_and_a_backfill_by_name(tickwell: Kit):
     await tickwell.assert_ran("nightly", 3)
 
 
+async def test_one_occurrence_is_skipped_and_another_skip_undone(tickwell: Kit):
+    tickwell.start_at(datetime(2026, 6, 1, tzinfo=UTC))
+
+    @tickwell.job(Every("1d"))
+    async def nightly() -> None: ...
+
+    await tickwell.settle()
+    scheduler, begin = tickwell.scheduler, tickwell.now
+    await scheduler.skip("nightly", at=begin + DAY, why="holidays", by="ann")
+    await scheduler.skip("nightly", at=begin + 2 * DAY)
+    await scheduler.unskip("nightly", at=begin + 2 * DAY)
+    with pytest.raises(InvalidInput, match="nearest fire times: 2026-06-02"):
+        await scheduler.skip("nightly", at=begin + DAY / 2)
+    await tickwell.travel("2d")
+    slots = await scheduler.slots("nightly", since=begin + DAY, until=tickwell.now + DAY)
+    assert [slot.answer for slot in slots] == [Answer.SKIPPED, Answer.EXECUTED]
+    assert (slots[0].reason, slots[0].by, slots[0].why) == (Reason.BY_PERSON, "ann", "holidays")
+    assert slots[0].explanation == "a person skipped this occurrence"
+    await tickwell.assert_ran("nightly", 1)
+
+
 async def test_a_handler_that_gives_up_is_not_tried_again():
     scheduler = Scheduler("memory://")
 

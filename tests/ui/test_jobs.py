@@ -175,6 +175,19 @@ async def test_facets_narrow_and_are_taken_back(window, site):
     )
 
 
+async def test_one_of_the_next_fires_is_skipped_and_that_is_undone(window, site):
+    site.add("rare", trigger={"every": "1h"})
+    page = await (await window(site)).open("/jobs/rare")
+    fires = page.locator("table.fires tbody tr")
+    await fires.nth(1).get_by_role("button", name="Skip").click()
+    await expect(page.locator(".toast")).to_contain_text("Skipped rare at")
+    await expect(fires.nth(1).locator(".badge")).to_have_text("skipped")
+    await expect(fires.nth(0).locator(".badge")).to_have_count(0)
+    await fires.nth(1).get_by_role("button", name="Undo").click()
+    await expect(page.locator(".toast")).to_contain_text("rare fires at")
+    await expect(page.locator("table.fires .badge")).to_have_count(0)
+
+
 async def test_a_job_is_paused_with_a_reason_resumed_run_and_deleted(window, site):
     site.add("handled", trigger={"every": "1h"})
     page = await (await window(site)).open("/jobs/handled")

@@ -23,6 +23,14 @@ VARIANTS = [
         prey=Simulated(violation="was lost|waits for the end|after .* runs", fault=Fault.CRASH),
     ),
     Variant(
+        name="skips forgotten once planned",
+        flaw="an occurrence that a person skipped runs after an outage",
+        patch=engines.skips_forgotten_once_planned,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_a_recall_after_an_outage_does_not_run_it"
+        ),
+    ),
+    Variant(
         name="no fence check",
         flaw="a zombie overwrites the attempt that replaced its own",
         patch=stores.no_fence,

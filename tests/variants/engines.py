@@ -58,6 +58,16 @@ def conditions_asked_again(patches):
     patches.setattr(AskedConditions, "_may_have_started", may_have_started)
 
 
+def skips_forgotten_once_planned(patches):
+    """A plan that passes a skipped occurrence forgets that it was skipped."""
+
+    def still_skipped(job, cursor, now):
+        end = cursor.next_fire_time or now
+        return tuple(fire for fire in cursor.skipped if fire > max(end, now + HOUR))
+
+    patches.setattr(planning, "_still_skipped", still_skipped)
+
+
 def next_from_now(patches):
     """The next fire time is computed from now, not from the one before."""
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, TypeVar, Unpack, overload
 
-from tickwell.clock import to_datetime, to_millis
+from tickwell.clock import to_millis
 from tickwell.declared.arguments import member_of, states_of, zoned_trigger
 from tickwell.declared.function import JobFunction
 from tickwell.declared.internals import Internals
@@ -16,23 +16,20 @@ from tickwell.declared.lifecycle import BOTH
 from tickwell.declared.owner_loop import OwnerLoop, in_owner
 from tickwell.declared.policies import Policies, check_policies
 from tickwell.declared.read_models import (
-    Backfill,
     Changed,
     Execution,
     Job,
     Progress,
-    Slot,
     Step,
     Wait,
-    backfill_of,
     changed_of,
     execution_of,
     job_of,
     progress_of,
-    slot_of,
     step_of,
     wait_of,
 )
+from tickwell.declared.slot_api import SlotApi
 from tickwell.declared.syncing import Synced
 from tickwell.declared.waiting import until_ended
 from tickwell.domain import job as records
@@ -62,7 +59,7 @@ R = TypeVar("R")
 E = TypeVar("E", bound=StrEnum)
 
 
-class JobApi:
+class JobApi(SlotApi):
     """What a library user asks of jobs and executions."""
 
     app: str
@@ -198,25 +195,6 @@ class JobApi:
         return changed_of((await self._inside.jobs.resume(self.project, [name]))[0])
 
     @in_owner
-    async def skip(self, name: str, *, at: datetime, why: str = "", by: str | None = None) -> None:
-        """Skip one occurrence of a job before it comes, by its fire time.
-
-        Raises `InvalidInput` with the nearest fire times if it does not fire at that instant.
-        """
-        await self.open()
-        fire_time = to_millis(exact(at, "at"))
-        author = self.app if by is None else by
-        await self._inside.skips.skip(self.project, name, fire_time, by=author, why=why)
-
-    @in_owner
-    async def unskip(self, name: str, *, at: datetime, by: str | None = None) -> None:
-        """Undo the skip of an occurrence, until its fire time has come."""
-        await self.open()
-        fire_time = to_millis(exact(at, "at"))
-        author = self.app if by is None else by
-        await self._inside.skips.undo(self.project, name, fire_time, by=author)
-
-    @in_owner
     async def delete_job(self, name: str) -> Changed:
         """Delete a job; its history stays until retention ends."""
         await self.open()
@@ -259,46 +237,6 @@ class JobApi:
         """Delete a calendar; raises `Conflict` while a job uses it."""
         await self.open()
         await self._inside.calendars.delete(self.project, name)
-
-    @in_owner
-    async def next_fires(self, name: str, count: int = 10) -> Sequence[datetime]:
-        """The next fire times of a job, as far as they are known."""
-        await self.open()
-        fires = await self._inside.jobs.next_fires(self.project, name, count)
-        return [to_datetime(fire) for fire in fires]
-
-    @in_owner
-    async def slots(self, name: str, *, since: datetime, until: datetime) -> Sequence[Slot]:
-        """Every fire time of a job from `since` until before `until`, with its answer."""
-        await self.open()
-        start, end = to_millis(exact(since, "since")), to_millis(exact(until, "until"))
-        page = await self._inside.slots.read(self.project, name, start, end)
-        found = page.items
-        while page.next is not None:
-            page = await self._inside.slots.read(self.project, name, page.next, end)
-            found += page.items
-        return [slot_of(slot) for slot in found]
-
-    @in_owner
-    async def backfill(
-        self,
-        name: str,
-        *,
-        since: datetime,
-        until: datetime,
-        force: bool = False,
-        dry_run: bool = False,
-    ) -> Backfill:
-        """Run the fire times from `since` until before `until` that have not run.
-
-        With `force` those that ran run again, as new executions. A dry run only counts.
-        """
-        await self.open()
-        start, end = to_millis(exact(since, "since")), to_millis(exact(until, "until"))
-        done = await self._inside.executions.backfill(
-            self.project, name, start, end, force=force, dry_run=dry_run
-        )
-        return backfill_of(done)
 
     @in_owner
     async def trigger(

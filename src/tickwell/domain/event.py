@@ -175,7 +175,7 @@ class JobChanged:
     job: str
     id: str
     project: str
-    #: added, edited, paused, resumed, deleted, and of one occurrence skipped or unskipped.
+    #: added, edited, paused, resumed, deleted, and of one occurrence skipped_ahead or unskipped.
     action: str
     #: Who paused it or skipped an occurrence; empty for other changes.
     by: str = ""

@@ -54,7 +54,7 @@ class Skips:
             raise
         await note_skip(self.store, job, at, SkipNote(by=by, why=why, since=now))
         self.jobs.wake()
-        self.jobs.on_changed([changed.entry], "skipped", by, why)
+        self.jobs.on_changed([changed.entry], "skipped_ahead", by, why)
         return Skipped(entry=changed.entry, fire_time=at)
 
     async def undo(self, project: str, key: str, at: int, *, by: str) -> Skipped:

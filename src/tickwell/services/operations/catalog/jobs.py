@@ -34,6 +34,7 @@ from tickwell.services.operations.job_bodies import (
 )
 from tickwell.services.operations.records import execution as runs
 from tickwell.services.operations.records import job as records
+from tickwell.services.operations.records import occurrence as occurrences
 from tickwell.services.operations.records import service as service_records
 from tickwell.services.time import After, Moment
 
@@ -185,12 +186,12 @@ async def resume_job(call: Call, key: str) -> Answer:
 @GROUP.post(
     "/jobs/{key}/skip",
     Permission.OPERATE,
-    records.OccurrenceSkipped,
+    occurrences.OccurrenceSkipped,
     audit="job.skip",
     example={"at": "2036-01-01T09:00:00Z", "note": "the receiver is being moved"},
     positional=("at",),
 )
-async def skip_occurrence(call: Call, key: str, body: records.SkipBody) -> Document:
+async def skip_occurrence(call: Call, key: str, body: occurrences.SkipBody) -> Document:
     """Skip one occurrence before it comes: its slot is answered as skipped, by whom and why."""
     done = await call.use.slots.skip(call.actor, key, body.at, why=body.note)
     return _occurrence(done, skipped=True)
@@ -199,12 +200,12 @@ async def skip_occurrence(call: Call, key: str, body: records.SkipBody) -> Docum
 @GROUP.post(
     "/jobs/{key}/unskip",
     Permission.OPERATE,
-    records.OccurrenceSkipped,
+    occurrences.OccurrenceSkipped,
     audit="job.unskip",
     example={"at": "2036-01-01T09:00:00Z"},
     positional=("at",),
 )
-async def unskip_occurrence(call: Call, key: str, body: records.UnskipBody) -> Document:
+async def unskip_occurrence(call: Call, key: str, body: occurrences.UnskipBody) -> Document:
     """Undo the skip of an occurrence, until its fire time has come."""
     done = await call.use.slots.unskip(call.actor, key, body.at)
     return _occurrence(done, skipped=False)
@@ -258,7 +259,7 @@ async def backfill_job(call: Call, key: str, body: runs.BackfillBody) -> Documen
     return backfill_document(done)
 
 
-@GROUP.get("/jobs/{key}/next", Permission.READ, records.Fires)
+@GROUP.get("/jobs/{key}/next", Permission.READ, occurrences.Fires)
 async def next_fires(call: Call, key: str, query: service_records.CountQuery) -> Document:
     """Preview the next fire times, as far as they are known; `skipped` names those skipped."""
     fires, skipped = await call.use.slots.next_fires(call.actor, key, query.count)
