@@ -22,7 +22,6 @@ class SlotApi:
 
     async def open(self) -> None:
         """Open the store without running anything."""
-        raise NotImplementedError
 
     @in_owner
     async def next_fires(self, name: str, count: int = 10) -> Sequence[datetime]:
