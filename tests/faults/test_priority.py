@@ -16,7 +16,7 @@ SHORT, LONG = 40, 300
 
 
 def test_it_overtakes_all_that_the_worker_has_claimed_ahead(site, processes):
-    processes.agent(site.orders(settings={"capacity": CAPACITY}))
+    worker = processes.agent(site.orders(settings={"capacity": CAPACITY}, report_every=0.1))
     flag, now = site.folder / "go", wall_millis()
     held = {"until": str(flag)}
     site.add(
@@ -33,15 +33,20 @@ def test_it_overtakes_all_that_the_worker_has_claimed_ahead(site, processes):
 
     def is_next():
         """It is in the worker's hand, or nothing is that could be before it."""
-        in_hand = site.ask(lambda store: store.stats())[State.RUNNING]
-        return site.execution("urgent").state is State.RUNNING or in_hand == CAPACITY
+        return site.execution("urgent").state is State.RUNNING or claimed(site) == CAPACITY
 
     until(is_next)
+    # The worker has heard what the store has handed over to it.
+    worker.wait_for("Report", after=len(worker.lines), in_hand=claimed(site))
     assert urgent not in {line.execution for line in site.begun()}
     flag.touch()
     site.wait_until_quiet()
     assert site.begun()[SHORT + CAPACITY].execution == urgent
     site.judge()
+
+
+def claimed(site):
+    return site.ask(lambda store: store.stats())[State.RUNNING]
 
 
 def ask(site, name, count):

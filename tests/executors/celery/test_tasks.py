@@ -80,7 +80,7 @@ async def test_the_limits_of_the_job_end_the_task(shop, tmp_path):
 
 
 async def test_a_cancelled_execution_stops_its_task(shop, tmp_path, pipes):
-    async with (owner := scheduler(shop, tmp_path, beat="1s", lease="3s")):
+    async with (owner := scheduler(shop, tmp_path, beat="1s")):
         await owner.add_job("job", OnDemand(), Celery("shop.hold", pipes))
         one = await owner.trigger("job")
         await asyncio.to_thread(Path(pipes[0]).read_text)  # it runs

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import asyncpg
 
-from tests.processes.child import is_alive, until
+from tests.processes.child import PATIENCE, is_alive, until
 from tests.servers.postgres import _ties, binary, start
 from tests.servers.private import at_end
 
@@ -101,7 +101,7 @@ def _family(pid):
 
 def _stop(process):
     process.send_signal(signal.SIGINT)
-    process.wait(20)
+    process.wait(PATIENCE)
 
 
 @cache
