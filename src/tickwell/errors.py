@@ -253,7 +253,7 @@ class StoreRefused(StoreError):
 
     @classmethod
     def nothing_in(cls, where: str) -> StoreRefused:
-        """Nothing of Tickwell is there, and whoever came only to look makes nothing."""
+        """There is no Tickwell store, and a command that only reads creates none."""
         return cls(
             f"no Tickwell store in {where}; name another --store, or create it: tickwell jobs"
             " add, tickwell serve or tickwell store migrate"

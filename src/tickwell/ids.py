@@ -39,7 +39,7 @@ class Entropy:
         return int.from_bytes(taken, "big") >> (size * 8 - k)
 
     def _forget(self) -> None:
-        self._lock = Lock()  # whoever held it is not in this process
+        self._lock = Lock()  # its holder is not in this process
         self._piece, self._used = b"", 0
 
 
@@ -55,7 +55,7 @@ def is_id(text: str) -> bool:
 def execution_id(job_id: str, fire_time: int) -> str:
     """The id of the one execution of a job at a fire time: a UUIDv8, first 48 bits the fire time.
 
-    Whoever plans the fire computes the same id, so a duplicate insert is harmless:
+    Every process that plans the fire computes the same id, so a duplicate insert is harmless:
     the key is the guard, never a lock.
     """
     digest = blake2b(f"{job_id}:{fire_time}".encode(), digest_size=10).hexdigest()

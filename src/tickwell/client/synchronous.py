@@ -103,7 +103,7 @@ async def _next(items: AsyncGenerator[T, None]) -> T | object:
 
 def _end(inner: AsyncClient, loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
     asyncio.run_coroutine_threadsafe(_stop(inner, loop), loop)
-    if threading.current_thread() is not thread:  # whoever collects garbage may be any thread
+    if threading.current_thread() is not thread:  # any thread may collect garbage
         thread.join()
 
 

@@ -94,7 +94,7 @@ class Lifecycle:
                 self.engine = engine
 
     async def stop(self) -> None:
-        """Drain and close. It goes on when whoever asked is cancelled: that may be a handler."""
+        """Drain and close. It goes on when the caller is cancelled, which may be a handler."""
         await self._settle_in()
         if self._stopping is None:
             self._stopping = asyncio.create_task(self._stop())

@@ -144,7 +144,7 @@ def resume() -> Changer:
             raise WrongState(
                 "job", entry.job.name, entry.cursor.state, "a paused job can be resumed"
             )
-        # Whoever resumes believes that it is mended: deaths from before are not held against it.
+        # Resuming means that the cause is mended: earlier deaths no longer count.
         cursor = replace(resumed(entry.cursor, now), failures=0)
         return Change(cursor=cursor, pending=Pending.RELEASE)
 
@@ -211,7 +211,7 @@ def unskip(at: int, *, planned: bool = False) -> Changer:
 def delete(expected_version: int | None = None, *, first: bool = False) -> Changer:
     """Take the job away; its history stays until retention ends.
 
-    One that is deleted already stays so; for whoever has to be the first it is not there.
+    One that is deleted already stays so; for a caller that has to be the first it does not exist.
     """
 
     def change(entry: Entry, now: int) -> Change | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 #: Milliseconds that each execution moves the next one of its project back: up to 100 a second of
 #: one project keep their place.
 SPREAD = 10
-#: Milliseconds that a project is moved back at most: 360,000 executions. Without a bound, whoever
-#: was busy all day would stand behind everybody else the next day.
+#: Milliseconds that a project is moved back at most: 360,000 executions. Without a bound, a
+#: tenant that was busy all day would come after all others the next day.
 FURTHEST = 3_600_000
 _MOST = 10_000
 

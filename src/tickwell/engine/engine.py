@@ -45,7 +45,7 @@ FLUSH = 10.0
 
 
 class Engine:
-    """Owns the loops. Every process has a reaper: whoever is alive recovers what was lost."""
+    """Owns the loops. Every process has a reaper: any live process recovers lost attempts."""
 
     def __init__(
         self,

@@ -228,4 +228,4 @@ class _Attempt:
             try:
                 self._child.line.send(words)
             except OSError:
-                return  # it is gone, which whoever listens notices
+                return  # the process is gone, which the reader notices

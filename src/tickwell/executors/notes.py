@@ -166,7 +166,7 @@ class StoreNotes:
         now, found = self.clock.now(), await self._find(claim, key)
         asked = {"expires_at": now + expires} if found is None else found.value
         if found is not None and not found.is_final and now >= asked["expires_at"]:
-            # Whoever comes first counts: an answer, or the end of its time.
+            # The first of them counts: an answer, or the end of its time.
             await self.steps.expire(claim, key, {"expires_at": asked["expires_at"]}, now)
             found = await self._find(claim, key)
         if found is None or not found.is_final:

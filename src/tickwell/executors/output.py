@@ -1,7 +1,7 @@
 """What handlers print and log, attempt by attempt.
 
 Nothing is installed for an attempt but a context variable: a print or a log record looks it up,
-so whoever prints nothing pays nothing.
+so a handler that prints nothing costs nothing.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Output:
         self.lines: deque[Line] | None = None
         #: Called from the thread that prints, with a line that comes after all were looked at.
         self.on_line = on_line
-        #: The attempt has ended: whoever still prints in its name is not heard.
+        #: The attempt has ended: what is still printed in its name is dropped.
         self.closed = False
         #: In a child process, lines go to the parent instead.
         self.sink = sink

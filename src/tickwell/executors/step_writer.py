@@ -73,7 +73,7 @@ class StepWriter:
             failure: Exception | None = None
             try:
                 refused = await self._patiently(lambda: self.store.write_steps(steps))  # noqa: B023
-            except Exception as error:  # noqa: BLE001 - whoever waits for the step is told
+            except Exception as error:  # noqa: BLE001 - the step's caller gets it
                 failure = error
             for step, done in batch:
                 self._pending.popleft()

@@ -125,7 +125,7 @@ def _unsuccessful(report: Report) -> None:
 def _lines_of(report: Report) -> Iterator[tuple[LogEvent, dict[str, Any]]]:
     outcome = {"outcome": report.outcome.value}
     if report.state is State.DEAD:
-        # Whoever counts failed attempts counts the last one as well. Its traceback comes once.
+        # The last attempt counts as a failed attempt, too. Its traceback comes once.
         if report.outcome in _FAILED:
             cause = (report.error or "").rstrip().rpartition("\n")[2]
             yield lines.EXECUTION_FAILED, {**outcome, "next": "no retry", "error": cause}

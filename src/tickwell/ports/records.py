@@ -172,9 +172,9 @@ class JobFilter:
     auto_remove: bool | None = None
     #: Only jobs that are to be looked at by this instant, the soonest first instead of by name.
     fires_before: int | None = None
-    #: Whoever pages on anyway: pass over no more than this many that do not match. A page may then
-    #: have fewer items than asked for, or none, and a cursor all the same. Memory does not heed it,
-    #: which sorts all anyway, nor SQLite and MongoDB for live executions, which they gather alone.
+    #: For callers that page on anyway: pass over no more than this many that do not match. A page
+    #: may then have fewer items than asked for, or none, and still a cursor. Memory, which
+    #: sorts all anyway, ignores it, as do SQLite and MongoDB for live executions.
     look: int | None = None
 
 

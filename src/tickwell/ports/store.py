@@ -8,8 +8,8 @@ Rules for every method:
 - What is returned is the caller's: changing it changes nothing in the store.
 - A job that this process cannot read (a zone that it does not know, a field of a newer version) is
   left out of `fire_due`, `promote`, `claim`, `orphans` and `prune` for a minute, and `next_wakeup`
-  names it. Nothing is written about it: it stays due, and claimable for whoever can read it. Lists
-  of jobs leave it out; asked for by its name or id, it raises `StoreCorrupt`.
+  names it. Nothing is written about it: it stays due, and claimable for a worker that can read it.
+  Lists of jobs leave it out; asked for by its name or id, it raises `StoreCorrupt`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The feed: what happens in a project, told while somebody listens.
 
 Executions are watched in the store, so that it does not matter which process plans and runs them;
-changes that people make through this process are told at once. It is a hint, not a record: whoever
-falls behind, or comes back, reads again.
+changes that people make through this process are told at once. It is a hint, not a record: a client
+that falls behind, or reconnects, reads again.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ async def on_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, TickwellError):
         raise error
     if isinstance(error, Forbidden) and request.method == "GET" and path_of(request) == "/":
-        # Whoever is in no project may be an admin of the platform.
+        # A user without a project may be a platform admin.
         return redirect(request, "/settings/projects")
     if isinstance(error, StoreError):
         # What a driver says may name hosts, and who asks cannot be told from a stranger now.
@@ -73,7 +73,7 @@ async def on_error(request: Request, error: Exception) -> Response:
 async def on_http(request: Request, error: Exception) -> Response:
     """No such page, or not by this method."""
     if path_of(request).startswith("/api/"):
-        return await problems.on_http(request, error)  # whoever asked there reads JSON
+        return await problems.on_http(request, error)  # API clients read JSON
     status = error.status_code if isinstance(error, HTTPException) else 500
     if status == HTTPStatus.NOT_FOUND:
         text = "Use the menu to find the page you need."

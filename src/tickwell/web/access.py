@@ -104,7 +104,7 @@ _ALL = frozenset(Permission)
 
 
 async def local_admin(request: Request) -> Actor:
-    """Whoever asks may do everything, in the project that the request names."""
+    """Every caller may do everything, in the project that the request names."""
     _require_own_machine(request)
     named = request.headers.get(HEADER, DEFAULT)
     if await _is_known(request, named):
@@ -115,7 +115,7 @@ async def local_admin(request: Request) -> Actor:
 
 
 async def local_visit(request: Request) -> tuple[Actor, str]:
-    """Whoever looks may do everything, in the project that they chose last."""
+    """Every visitor may do everything, in the project that they chose last."""
     _require_own_machine(request)
     chosen = request.cookies.get(project_cookie(request), DEFAULT)
     return _actor(request, chosen if await _is_known(request, chosen) else DEFAULT), ""

@@ -214,7 +214,7 @@ def _project(request: Request, user: User, others: Sequence[str]) -> str:
 
 
 def asker_of(request: Request) -> Actor:
-    """Whoever logs in or out."""
+    """The user who logs in or out."""
     return stranger(_address(request), request.state.request_id)
 
 
@@ -259,7 +259,7 @@ Ask = Callable[[], Awaitable[Actor]]
 
 
 async def may_listen(ask: Ask, actor: Actor) -> bool:
-    """Whether whoever began to listen as this actor may hear more of the project."""
+    """Whether a stream opened by this actor may still read the project."""
     try:
         asked = await ask()
     except StoreError:

@@ -120,7 +120,7 @@ def administration_of(request: Request) -> AdminServices:
 
 
 def administration_in(context: Context) -> AdminServices:
-    """The same for whoever has the context."""
+    """The same, from the context."""
     found = context.admin
     if found is None:
         raise NotRunning(

@@ -1,4 +1,4 @@
-"""Where we are for whoever asks: behind a proxy's prefix, or mounted in another application."""
+"""Our public address: behind a proxy's prefix, or mounted in another application."""
 
 from __future__ import annotations
 

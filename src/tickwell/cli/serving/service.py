@@ -326,7 +326,7 @@ class Service:
 
 
 def _require_loopback(host: str) -> None:
-    """Whoever reaches the API may do everything: nobody but this machine may reach it."""
+    """Without authentication every caller may do everything, so only this machine may connect."""
     with contextlib.suppress(ValueError):
         if ip_address(host).is_loopback:
             return

@@ -68,7 +68,7 @@ def mail_destination(to: Sequence[str]) -> Destination:
 def _split(url: str) -> tuple[str, str, str]:
     """What is before the token of a chat's URL, the token, and what follows.
 
-    Whoever has such a URL may post: its longest segment or parameter is what nobody can guess.
+    Such a URL is a secret: its longest segment or parameter cannot be guessed.
     A URL that names a secret already keeps it there.
     """
     parse_url(url)

@@ -131,8 +131,8 @@ def teams(message: Message) -> Body:
 def pagerduty(message: Message) -> Body:
     """One incident per rule, acknowledged and resolved when all of it is silenced, or over.
 
-    A test opens an incident of its own and resolves nothing: whoever tries it sees it arrive. The
-    routing key is a secret, which the target adds.
+    A test opens an incident of its own and resolves nothing: the admin sees it arrive. The routing
+    key is a secret, which the target adds.
     """
     lines, rest = message.first(MOST_LINES)
     key = f"tickwell/{message.project}/{message.rule}"

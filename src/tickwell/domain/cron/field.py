@@ -10,7 +10,7 @@ from tickwell.errors import InvalidTrigger
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Field:
-    """One field: its bounds, its names, and an example for whoever got it wrong."""
+    """One field: its bounds, its names, and an example for its error message."""
 
     name: str
     low: int

@@ -1,4 +1,4 @@
-"""What may surprise whoever wrote an expression."""
+"""Warnings: what an expression does that its author may not expect."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class _HttpShape(Shape[Http]):
         if inner.get("body") is not None:
             bodies.append(inner["body"])
         if len(bodies) > 1:
-            raise InvalidJob("json, text and body are one too many", field="target.http")
+            raise InvalidJob("json, text and body are mutually exclusive", field="target.http")
         if bodies:
             inner["body"] = bodies[0]
         try:

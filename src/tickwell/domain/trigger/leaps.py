@@ -1,7 +1,7 @@
 """Fire times found leap by leap, so that nobody searches twice where nothing fires.
 
 A leap says how far nothing fires: an instant, and whether it is a fire time for sure; what comes
-next is later, or this one made sure. Whoever asks may send an instant before which nothing is
+next is later, or this one made sure. The caller may send an instant before which nothing is
 wanted: a union sends its members past its own closed windows instead of letting each of them
 search there, which would multiply the cost by every level of nesting.
 """

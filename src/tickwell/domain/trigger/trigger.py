@@ -237,7 +237,7 @@ class Trigger(ABC):
         return words
 
     def warnings(self, since: int = 0) -> list[str]:
-        """What may surprise whoever wrote this, at or after an instant."""
+        """Warnings: what this does, at or after an instant, that its author may not expect."""
         return []
 
     def __or__(self, other: object) -> AnyOf:

@@ -102,7 +102,7 @@ def tried_before() -> Iterator[None]:
     """Triggers that are made in here are taken as they are: a store gives back what it was given.
 
     Tried again, a list of 160 unions held the event loop for seconds; and one that was good when it
-    was saved has to be read by whoever counts otherwise, or knows other time zones.
+    was saved has to be read by processes that count otherwise, or know other time zones.
     """
     token = _reading.set(Work(sys.maxsize))
     try:
@@ -125,7 +125,7 @@ def trial() -> Work:
 def tried(key: int, search: Callable[[Work], bool]) -> bool:
     """Whether a trigger with this hash ever fires; it is searched once.
 
-    Whoever saves a job makes its triggers several times. What it cost counts each time: a trigger
+    Saving a job makes its triggers several times. What it cost counts each time: a trigger
     is not taken because parts of it were tried before.
     """
     work = trial()

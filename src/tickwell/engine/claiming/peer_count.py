@@ -36,8 +36,8 @@ class PeerCount:
     async def look(self) -> None:
         """Count again before more is claimed than there is capacity.
 
-        Whoever began since the reaper's last look would get nothing of a burst: who believes to
-        be alone claims 10,000 ahead.
+        A worker that began since the reaper's last look would get nothing of a burst: a
+        worker that believes to be alone claims 10,000 ahead.
         """
         if self.clock.monotonic() - self._looked_at < LOOK:
             return

@@ -124,7 +124,7 @@ class Housekeeping:
             await self.store.put_record(record, self.clock.now())
 
     async def _clear_deleted_projects(self) -> None:
-        """Delete what was added to a project by whoever had not heard yet that it is gone."""
+        """Delete what was added to a project by a process that had not noticed its deletion yet."""
         now, most = self.clock.now(), self.settings.batch
         late = await self.store.list_records(DELETED_KIND, PLATFORM_PROJECT, "", now, most)
         for name in [record.key for record in late]:

@@ -38,7 +38,7 @@ class Pulse:
         self.settings = settings
         self.identity = identity
         self.deliver = deliver
-        #: A beat that failed is soon tried again: whoever rested longer than others after an
+        #: A beat that failed is soon tried again: a worker that rested longer than others after an
         #: outage would be declared lost by them, and everything here waits for the first that
         #: succeeds.
         self.longest_rest = min(LONGEST_REST, settings.beat / 2)

@@ -91,7 +91,7 @@ class Planner:
         if fired.executions or promoted.queued:
             self.wake_worker()
         if promoted.blocked:
-            self.hear()  # whoever holds the gate may have been asked to stop
+            self.hear()  # the gate's holder may have been asked to stop
         if (fired.ended or promoted.ended or promoted.skipped) and self.events.wants(FiresSkipped):
             await self._tell_skipped(now)
         moved = promoted.queued or promoted.blocked or promoted.skipped

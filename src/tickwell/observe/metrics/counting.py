@@ -77,7 +77,7 @@ class Counting:
 
     def __init__(self, series: Series) -> None:
         self.series = series
-        #: Set by whoever traces: durations then carry the trace as an exemplar.
+        #: Set by the tracer: durations then carry the trace as an exemplar.
         self.trace_of: TraceOf | None = None
         #: By the id of a job whose attempts succeed.
         self._cells: dict[str, _Cell] = {}

@@ -99,7 +99,7 @@ class Series:
             self._look_at_others(folder)  # or a process that is killed again and again fills it
 
     def close(self) -> None:
-        """Count no more; what was counted in a file is whoever reads it next."""
+        """Count no more; counts in a file belong to its next reader."""
         if self._keys is not None:
             self._keys.close()
 

@@ -52,7 +52,7 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """Whoever asks for an operation. Made by authentication only, never from a request's body."""
+    """The caller of an operation. Made by authentication only, never from a request's body."""
 
     #: For people and the audit log: "user:ada@example.com", "key:k_3f…", "local".
     name: str
@@ -77,7 +77,7 @@ class Actor:
 
 
 def stranger(address: str = "", request_id: str = "") -> Actor:
-    """Whoever has not said yet who they are."""
+    """A caller without credentials."""
     return Actor(
         name="anonymous",
         project=PLATFORM,

@@ -242,7 +242,7 @@ class RemoteKeys:
         # Who comes with a new key while one looks for it waits for what is found.
         async with self._looking:
             now = self._clock.now()
-            # Whoever makes up key ids makes us ask once a minute, and not more.
+            # Invented key ids make us ask the issuer once a minute at most.
             if self._asked_at is None or now - self._asked_at >= PATIENCE:
                 self._asked_at = now
                 await self._look()

@@ -93,7 +93,7 @@ class Oidc:
 
     async def begin(self, back: str, wanted: str, *, asker: Actor) -> tuple[str, str]:
         """Where to send the person, and the state that their browser keeps meanwhile."""
-        self._logins.throttle(asker.address)  # each leaves a record, whoever asks
+        self._logins.throttle(asker.address)  # each leaves a record
         found = await self._discover()
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         now = self._clock.now()

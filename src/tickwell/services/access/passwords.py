@@ -40,7 +40,7 @@ class Passwords:
         known = stored is not None
         async with self._slots:
             if self._nobody is None:
-                self._nobody = await asyncio.to_thread(self._hasher.hash, "nobody's password")
+                self._nobody = await asyncio.to_thread(self._hasher.hash, "the password of no user")
             hashed = self._nobody if stored is None else stored
             found = await asyncio.to_thread(self._verify, hashed, password[:LONGEST])
         return found and known

@@ -130,7 +130,7 @@ class Users:
         return after
 
     async def _require_password(self, actor: Actor, user: User, current: str) -> None:
-        """Whoever found a session open must not try passwords in it."""
+        """A hijacked session must not be used to guess the password."""
         taken = self._tries.take(user.name, self._clock.now())
         if not taken.allowed:
             raise LimitReached(

@@ -34,7 +34,7 @@ class Link(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Numbered from 1 without a gap, so that whoever writes second learns it from the key."""
+    """Numbered from 1 without a gap, so that the second writer learns it from the key."""
 
     number: int
     previous: str

@@ -42,7 +42,7 @@ class Chain:
         self._pending[entry.id] = entry
         try:
             async with self._lock:
-                # Whoever came before may have taken it along.
+                # The writer before may have included it.
                 while entry.id in self._pending:
                     # Those that were answered together with this one note it in the same turn.
                     await asyncio.sleep(0)  # noqa: TID251 - no time passes

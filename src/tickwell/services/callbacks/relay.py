@@ -1,4 +1,4 @@
-"""Turns what happens to executions into callbacks: once for each event, whoever sees it.
+"""Turns what happens to executions into callbacks: once for each event, in whichever process.
 
 The process that records an end asks for its callbacks. Should it die in between, another looks at
 what ended in the last minutes, once a minute; the key of the run makes each event one run.
@@ -155,7 +155,7 @@ class Relay:
         await send(self._executions, news.project, callback.id, message(news, kind, name), key)
 
     async def _tell_paused(self, project: str, entries: Sequence[Entry], since: int = 0) -> None:
-        """Once for each pause, whoever sees it: its instant is part of the key."""
+        """Once for each pause, in whichever process: its instant is part of the key."""
         pauses = [news for each in entries if (news := pause_of(each)) is not None]
         pauses = [each for each in pauses if each.pause.since >= since]
         for callback in await self._read(project) if pauses else ():

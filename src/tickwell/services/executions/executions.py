@@ -407,7 +407,7 @@ class Executions:
 
 
 def as_recorded(new: NewExecution, now: int) -> Execution:
-    """What is known of a run without reading it again: whoever was told of a failure asks twice."""
+    """What is known of a run without reading it again: a caller that got an error asks twice."""
     return Execution(
         id=new.id,
         project=new.job.project,

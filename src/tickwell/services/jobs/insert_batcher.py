@@ -54,7 +54,7 @@ class InsertBatcher:
             now = wishes[-1].now
             try:
                 answers = await store.add_jobs([wish.entry for wish in wishes], now)
-            except Exception as error:  # noqa: BLE001 - it is for whoever waits
+            except Exception as error:  # noqa: BLE001 - it goes to the callers
                 if len(wishes) == 1 or not isinstance(error, Conflict):
                     _refuse(wishes, error)
                 else:
@@ -95,7 +95,7 @@ async def _one_by_one(store: CatalogStore, wishes: Sequence[_Wish], now: int) ->
     for wish in wishes:
         try:
             (answer,) = await store.add_jobs([wish.entry], now)
-        except Exception as error:  # noqa: BLE001 - it is for whoever waits
+        except Exception as error:  # noqa: BLE001 - it goes to the callers
             _refuse([wish], error)
         else:
             _resolve(wish, answer)

@@ -1,4 +1,4 @@
-"""Jobs by their ids alone, for whoever holds one: of an execution, of a callback."""
+"""Jobs by their ids alone, as an execution or a callback has them."""
 
 from __future__ import annotations
 

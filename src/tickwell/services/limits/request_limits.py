@@ -63,8 +63,8 @@ class Buckets:
     def spend(self, key: Hashable, count: int, at: int, now: int) -> None:
         """Take away what was taken elsewhere at an instant, whether or not there is as much.
 
-        What is missing is owed, up to one limit: else whoever takes each as it is refilled would
-        get as many in every place.
+        What is missing is owed, up to one limit: else a client that takes each as it is refilled
+        would get as many in every process.
         """
         if key not in self._levels and len(self._levels) >= MOST:
             self._forget(now)
@@ -255,7 +255,7 @@ class RequestLimits:
 
 @lru_cache(maxsize=4096)
 def network_of(address: str) -> str:
-    """With IPv6 whoever has one address has all of its network, and would never be counted."""
+    """With IPv6 a client has a whole network of addresses, so the network is counted."""
     try:
         found = ip_address(address)
     except ValueError:  # a socket's, or none

@@ -40,7 +40,7 @@ async def read_page(
         sizes = [*map(size, part.items)]
         fit = _fitting(sizes, room)
         if fit < len(sizes):
-            # One that is too large alone is a page of its own: whoever reads on has to pass it.
+            # One that is too large alone is a page of its own: the reader has to pass it.
             fit = fit or int(not page.items)
             part = await read(where, start, fit) if fit else Page(items=[], cursor=start)
             return Page(items=page.items + part.items, cursor=part.cursor)

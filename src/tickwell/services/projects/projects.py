@@ -119,7 +119,7 @@ class Projects:
     async def create(
         self, actor: Actor, name: str, *, title: str = "", admin: str | None = None
     ) -> Project:
-        """Make a project; `admin` is its first member, or whoever asks."""
+        """Make a project; `admin` is its first member, by default the caller."""
         made = await self.ensure(check_project_name(name), by=actor.name, title=title)
         if made is None:
             raise Conflict(f"a project named {name!r} exists, or did before")

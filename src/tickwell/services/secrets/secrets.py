@@ -156,7 +156,7 @@ class Secrets:
                 "sealed": rewrap(self._keyring, document["sealed"], where)
             }
             if not await self._store.put_record(record, now, record.version):
-                # Whoever changed it meanwhile may have another current key than we.
+                # The process that changed it meanwhile may have another current key.
                 return moved + await self.rewrap(project)
             moved += 1
         return moved

@@ -152,7 +152,7 @@ class Flow:
             if at is None:
                 return
             if at > until:
-                # Whoever is the best at that instant gets it, so only one of them is looked at.
+                # The best execution at that instant gets it, so only one of them is looked at.
                 following.look_at = at
                 self.tables.move(following, State.WAITING, Waits.KEY)
                 return

@@ -37,7 +37,7 @@ async def claim(session: Session, cache: JobCache, request: ClaimRequest) -> lis
             # does not yet: the next look finds all of it, since nobody else can take it any more.
             continue
         jobs = await definitions(session, cache, [(row[1], row[9]) for row in whole], request.now)
-        # What cannot be read here is left in the queue, for whoever can.
+        # What cannot be read here is left in the queue, for a worker that can.
         readable = [row for row in whole if row[1] in jobs]
         if readable:
             return await _start(session, request, readable, jobs)

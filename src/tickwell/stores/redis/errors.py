@@ -24,7 +24,7 @@ _REFUSED = {
     "NOPERM": "refuses: {driver_message}; grant this user the commands and keys of Tickwell",
     "READONLY": "is a read-only replica; name the primary server",
     "MOVED": "is a node of a cluster; name a server that is none: all keys are in one slot",
-    "WRONGTYPE": "holds a key of somebody else's under our name; set another ?prefix=",
+    "WRONGTYPE": "holds another program's key under a name of Tickwell's; set another ?prefix=",
     "DENIED": "refuses: {driver_message}",
     "DB": "has no database of this number; name another in the URL",
 }

@@ -55,7 +55,7 @@ def _checked(found: bytes, name: str) -> str:
     schema = epoch.partition(":")[0]
     if not schema.isdecimal() or ":" not in epoch:
         raise StoreRefused(
-            f"{name} holds a key of somebody else's under our name; set another ?prefix="
+            f"{name} holds another program's key under a name of Tickwell's; set another ?prefix="
         )
     if int(schema) > SCHEMA:
         raise SchemaTooNew(name, int(schema), SCHEMA)

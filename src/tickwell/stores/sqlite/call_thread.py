@@ -34,7 +34,7 @@ class ThreadCall:
         self.error: BaseException | None = None
 
     def resolve(self) -> None:
-        """Answer whoever still waits."""
+        """Answer the callers that still wait."""
         if self.future.done():
             return
         if self.error is not None:
@@ -69,8 +69,8 @@ class CallThread:
         try:
             await first.future
         except BaseException:
-            # An opener that was cancelled goes when the file is let go of: whoever removes it
-            # afterwards would see it made again.
+            # An opener that was cancelled goes when the file is let go of: a process that removes
+            # it afterwards would see it made again.
             await self.stop()
             raise
 

@@ -22,7 +22,7 @@ READER_CACHE = 16 * 1024
 CHECKPOINT = 4_000
 #: Bytes that the log keeps on disk after a burst.
 LOG_LIMIT = 64 * 1024 * 1024
-#: Seconds that setting up waits for the lock: whoever closes a file last holds it for a moment.
+#: Seconds that setting up waits for the lock: the last closer of a file holds it for a moment.
 SET_UP = 10.0
 
 

@@ -42,7 +42,7 @@ class Forks:
     """Those who use SQLite in this process, and the fork that is under way."""
 
     def __init__(self) -> None:
-        #: Whoever holds it may be interrupted by a signal, whose handler forks.
+        #: Its holder may be interrupted by a signal, whose handler forks.
         self._under_way = RLock()
         self._all: WeakSet[AtWork] = WeakSet()
         self._held: list[AtWork] = []

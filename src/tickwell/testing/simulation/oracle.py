@@ -65,7 +65,7 @@ class Oracle:
                 raise self.world.fail(f"{id} succeeded on record alone")
 
     def _rates_held(self) -> None:
-        """In no period of a rate were there more starts than it allows, whoever made them."""
+        """In no period of a rate were there more starts than it allows."""
         for (gate, limit), starts in self.leases.rated.items():
             starts.sort()
             for first, later in zip(starts, starts[limit:], strict=False):

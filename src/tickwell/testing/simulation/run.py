@@ -55,7 +55,7 @@ def simulate(seed: int, scenario: Scenario | None = None) -> Verdict:
 
 def _unhandled(world: World, context: dict[str, Any]) -> None:
     error = context.get("exception")
-    world.fail(f"nobody caught it: {context['message']} {error!r}")
+    world.fail(f"not caught: {context['message']} {error!r}")
 
 
 class _Run:

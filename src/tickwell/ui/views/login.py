@@ -58,7 +58,7 @@ async def log_in(
 
 @router.post("/logout", dependencies=[public()])
 async def log_out(request: Request) -> Response:
-    """End the session; whoever lost every right can do that too."""
+    """End the session; users without any role can do that too."""
     id = session_of(request)
     if id:
         await context_of(request).visit(request)

@@ -24,7 +24,7 @@ _STATE = "oidc_state"
 @router.get("/login/oidc", dependencies=[public()])
 async def begin(request: Request, next: Annotated[str, Query(max_length=2000)] = "/") -> Response:
     """Off to the issuer."""
-    # Not by the name of its route: whoever hands us requests has routes of their own.
+    # Not by the name of its route: an application that mounts us has routes of its own.
     back = f"{origin_of(request)}/login/oidc/back"
     try:
         address, state = await _oidc(request).begin(back, inside(next), asker=asker_of(request))

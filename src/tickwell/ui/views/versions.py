@@ -82,7 +82,7 @@ def _steps(found: Sequence[Job]) -> list[Step]:
 
 
 async def _audit(visitor: Visitor, id: str) -> Sequence[Entry] | None:
-    """Who did what, for whoever may know it."""
+    """Who changed what, for those with the permission."""
     if visitor.context.admin is None or not visitor.may(Permission.ADMINISTER):
         return None
     return await visitor.admin.audit.about(visitor.actor, f"job/{id}")

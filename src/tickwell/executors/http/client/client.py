@@ -176,7 +176,7 @@ class GuardedResolver(AbstractResolver):
         return [_result(host, answer, port) for answer in answers[:MOST_ADDRESSES]]
 
     async def close(self) -> None:
-        """The resolver belongs to whoever made it."""
+        """The resolver belongs to its creator."""
 
 
 def _result(host: str, address: str, port: int) -> ResolveResult:

@@ -45,7 +45,7 @@ class Plan:
     def __init__(self, target: Http) -> None:
         self.target = target
         self.url = parse_url(target.url)
-        check_headers(target.headers)  # whoever wrote them into the store
+        check_headers(target.headers)  # other programs may have written them to the store
         names = {name for text in target.texts() for name in Template(text).names}
         if any(name.partition(".")[0] == MASKED for name in names):
             raise InvalidJob(

@@ -91,7 +91,7 @@ class RateGates:
         return None
 
     async def _look_later(self, doc: Document, at: int) -> State | None:
-        """Whoever is the best at that instant gets it, so only one of them is looked at."""
+        """The best execution at that instant gets it, so only one of them is looked at."""
         if doc["state"] == WAITING and doc["look_at"] == at:
             return State.WAITING
         moved = await self.database.executions.update_one(

@@ -44,7 +44,7 @@ class Flow:
         self.jobs = Jobs(session, cache)
         #: Ended executions by project and state, to be written by `close`.
         self.ended: Counter[tuple[str, int]] = Counter()
-        #: Those that ended before a worker had them, for whoever called.
+        #: Those that ended before a worker had them, for the caller.
         self.ended_pending: Ended = Counter()
 
     async def close(self) -> None:

@@ -109,7 +109,7 @@ class Gates:
             if at is None:
                 return
             if at > until:
-                # Whoever is the best at that instant gets it, so only one of them is looked at.
+                # The best execution at that instant gets it, so only one of them is looked at.
                 following.look_at = at
                 await self.move(following, WAITING, KEY_GATE)
                 return

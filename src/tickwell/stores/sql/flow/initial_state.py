@@ -38,7 +38,7 @@ def row_states(
 ) -> list[RowState] | None:
     """The places of a batch under these keys, and who holds its job's gate then.
 
-    None: a concurrency gate, a count or another execution has to be looked at. Keyed: whoever asks
+    None: a concurrency gate, a count or another execution has to be looked at. Keyed: the caller
     looks at the concurrency gates of what is queued here.
     """
     holder = batch.held_by

@@ -58,7 +58,7 @@ class Recorder:
 
         Ids are looked up before only after one was found taken, which is rare. Before concurrency
         gates order matters: that of the batches, unless another is given; and as soon as there are
-        slow ones, whoever passes such a gate is slow as well.
+        slow ones, an execution that passes such a gate is slow as well.
         """
         known = await self._known(batches) if careful else {}
         decided = list[tuple[Batch[str], list[RowState] | None]]()

@@ -37,7 +37,7 @@ async def create(
     admin: Text = "",
     visitor: Visitor = visit(Permission.PLATFORM),
 ) -> Response:
-    """Make a project; whoever asks is its admin unless another is named."""
+    """Create a project; the caller is its admin unless another is named."""
     made = await visitor.admin.projects.create(
         visitor.actor, name, title=title, admin=admin or None
     )
