@@ -9,6 +9,7 @@ from tests.cli.world import BAD, GOOD, make_past, work
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.policy import HOUR
 from tickwell.domain.step import CHECKPOINT, WAIT, Step
+from tickwell.domain.trigger import OnDemand
 from tickwell.services.executions.dead_letters import DeadLetters
 from tickwell.testing.contract.builders import a_request
 from tickwell.testing.contract.scene import Scene
@@ -264,3 +265,44 @@ def test_a_backfill_of_far_too_many_is_not_counted_to_its_end(tickwell, either):
     assert refused.code == 2
     assert "there are more than 9999 before 20" in refused.err
     assert tickwell("executions", "list", "--json").json["items"] == []
+
+
+async def stand_still(url):
+    """One that gave up, one that was skipped by its condition, and one that waits for its rate."""
+    store = make_store(url)
+    await store.open()
+    scene, now = Scene(store), await store.ping()
+    jobs = [await scene.job(name, now=now, trigger=OnDemand()) for name in ("gave-up", "denied")]
+    rated = await scene.job("rated", now=now, trigger=OnDemand(), rate="1/1h")
+    await scene.run(*(a_request(job, now) for job in jobs), now=now)
+    await scene.beat(now=now)
+    for claim in await scene.claim(now):
+        if claim.job.name == "denied":
+            await scene.finish(claim, OutcomeKind.SKIPPED, now, started=False)
+        else:
+            error = "Traceback (most recent call last):\nGiveUp: the account is closed"
+            await scene.fail(
+                claim, now, error=error, retry=False, why_final="the account is closed"
+            )
+    await scene.run(*(a_request(rated, now) for _ in range(2)), now=now)
+    await store.close()
+
+
+def test_reasons_are_in_words(tickwell, folder):
+    asyncio.run(stand_still(f"sqlite:///{folder}/tickwell.db"))
+    rows = [(row[1], row[2], row[-1]) for row in tickwell("executions", "list").rows]
+    waits = "its rate limit is used up; it starts as soon as the rate allows"
+    assert ("gave-up", "dead", "gave up: the account is closed") in rows
+    assert ("denied", "skipped", "condition") in rows
+    assert ("rated", "blocked", waits) in rows
+    reasons = {
+        "dead": "gave up: the account is closed",
+        "skipped": "its only_if condition answered no",
+        "blocked": waits,
+    }
+    for state, words in reasons.items():
+        (id,) = ids(tickwell, state)
+        shown = {row[0]: row[1:] for row in tickwell("executions", "show", id).rows}
+        assert shown["reason"] == [words]
+    history = tickwell("jobs", "history", "gave-up").rows
+    assert history[0][-1] == "gave up: the account is closed"

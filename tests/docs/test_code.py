@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import pytest
 
@@ -79,3 +80,22 @@ def test_an_example_that_keeps_its_store_runs_again(tmp_path):
     (example,) = (each for each in pages.EXAMPLES if each.name == "web_app.py")
     run_script(example, tmp_path)
     assert "the run succeeded" in run_script(example, tmp_path)
+
+
+async def test_the_lifespan_of_ones_own_that_the_page_shows_starts_and_drains():
+    (block,) = (
+        each for each in pages.blocks(pages.text_of("library"), "python") if "def lifespan(" in each
+    )
+    names: dict[str, Any] = {"__name__": "shop"}
+    exec(block, names)
+    app, scheduler, pool_at_stop = names["app"], names["scheduler"], []
+
+    @scheduler.job()
+    async def work() -> str:
+        return "worked"
+
+    async with app.router.lifespan_context(app) as state:
+        scheduler.on("stop")(lambda: pool_at_stop.extend(state["pool"]))
+        done = await scheduler.wait(await work.trigger())
+        assert (done.result, state["pool"]) == ("worked", ["a connection"])
+    assert (pool_at_stop, state["pool"]) == (["a connection"], [])

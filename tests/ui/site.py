@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from tests.servers.private import free_port
-from tickwell import Retry, Run, Scheduler, Timeout
+from tickwell import GiveUp, Retry, Run, Scheduler, Timeout
 from tickwell.api.server import serve
 from tickwell.declared.internals import internals
 from tickwell.services.keyring.source import find_keys
@@ -167,6 +167,10 @@ def lively(scheduler):
     @scheduler.job(name="breaks", retry=Retry(max_attempts=1))
     async def breaks(what: str = "the upstream said no"):
         raise ConnectionError(what)
+
+    @scheduler.job(name="gives-up")
+    async def gives_up():
+        raise GiveUp("the account is closed")
 
     @scheduler.job(name="stumbles", retry=Retry(max_attempts=3, delay="50ms"))
     async def stumbles():

@@ -181,3 +181,14 @@ async def test_every_attempt_shows_its_own_response(page, site):
     response = page.locator("#response-1")
     await expect(response.locator("dl")).to_contain_text("content-type", ignore_case=True)
     await expect(page.locator("td[data-label=Status]")).to_have_text("200")
+
+
+async def test_why_one_stands_still_is_said_in_words(page, site):
+    dead = site.run("gives-up", {"dead"}).id
+    await page.goto(f"{site.url}/executions/{dead}")
+    await expect(page.locator(".banner.bad")).to_contain_text("gave up: the account is closed")
+    site.add("rated", rate="1/1h")
+    site.run("rated")
+    waiting = site.run("rated", {"waiting", "blocked"}).id
+    await page.goto(f"{site.url}/executions/{waiting}")
+    await expect(page.locator(".banner.info")).to_contain_text("its rate limit is used up")

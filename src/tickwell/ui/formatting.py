@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from tickwell.clock import to_datetime
 from tickwell.domain.celery import Celery, is_sent
 from tickwell.domain.execution import Execution, Kind
-from tickwell.domain.explanation import WAITS_BECAUSE, reason_of
+from tickwell.domain.explanation import WAITS_BECAUSE, explanation_of, reason_of
 from tickwell.domain.http import Http
 from tickwell.domain.job import Entry
 from tickwell.domain.target import Target
@@ -176,6 +176,11 @@ def waits(execution: Execution) -> str:
     return "" if reason is None else WAITS_BECAUSE.get(reason, "")
 
 
+def explained(execution: Execution) -> str:
+    """Why it stands as it does, in words."""
+    return explanation_of(execution.state, execution.reason)
+
+
 def lines_between(before: Any, after: Any) -> list[str]:
     """The lines of two documents that differ, marked + and -; all of one when the other is None."""
     old, new = (pretty(each).splitlines() if each is not None else [] for each in (before, after))
@@ -218,6 +223,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "next_fire": next_fire,
     "what": what,
     "waits": waits,
+    "explained": explained,
     "sentence": sentence,
     "word": word,
     "changes": changes,

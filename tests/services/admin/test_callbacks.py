@@ -59,7 +59,7 @@ class Scene:
         )
         return (await self.jobs.add(job)).job
 
-    async def end(self, kind, name="report", trigger=True):
+    async def end(self, kind, name="report", trigger=True, **outcome):
         """One attempt that ended so; the reports of it."""
         self.clock.instant += 10
         now = self.clock.instant
@@ -79,7 +79,8 @@ class Scene:
         )
         claims = await self.store.claim(request)
         assert len(claims) == 1
-        reports = [decide(c, Outcome(kind=kind, started_at=now, error="no"), now) for c in claims]
+        ended = Outcome(kind=kind, started_at=now, error="no", **outcome)
+        reports = [decide(claim, ended, now) for claim in claims]
         await self.store.finish(reports, now)
         return AttemptsFinished(reports=reports)
 
@@ -413,3 +414,12 @@ async def test_pauses_by_people_and_of_other_jobs_are_not_told(scene):
     await scene.store.change_jobs("acme", [other.id], pause("ada", "holidays"), now)
     await sweep(scene)
     assert await scene.messages(callback) == []
+
+
+async def test_the_body_says_in_words_why_one_is_dead(scene):
+    await scene.job(attempts=3)
+    callback = await create(scene, CallbackEvent.DEAD)
+    event = await scene.end(OutcomeKind.FAILED, retry=False, why_final="the account is closed")
+    await tell(scene, event)
+    [message] = await scene.messages(callback)
+    assert message["data"]["reason"] == "gave up: the account is closed"

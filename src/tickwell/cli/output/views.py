@@ -287,7 +287,7 @@ def show_execution(screen: Screen, execution: Document, now: int, *, logs: bool 
             ("id", each["id"]),
             ("job", f"{each['job_name'] or each['job_id']} (version {each['job_version']})"),
             ("state", each["state"]),
-            ("reason", each["reason"] or ""),
+            ("reason", _reason(each)),
             ("kind", each["kind"]),
             ("fire time", _when(screen, each["fire_time"], now)),
             ("runs at", _when(screen, each["run_at"], now) if not each["ended_at"] else ""),
@@ -392,12 +392,24 @@ def target(job: Document) -> str:
 def note(execution: Document) -> str:
     """Why it stands as it does, in a few words."""
     from tickwell.domain.celery import is_sent
+    from tickwell.domain.explanation import GAVE_UP
 
     if is_sent(execution["ability"], execution.get("result")):
         return "sent; result not awaited"
     if execution["state"] in {"succeeded", "running"}:
         return ""
-    return waiting_for(execution) or say_error(execution["error"]) or execution["reason"] or ""
+    reason = execution["reason"] or ""
+    if reason.startswith(GAVE_UP):
+        return str(reason)  # says more than the error that it was raised as
+    return waiting_for(execution) or say_error(execution["error"]) or reason
+
+
+def _reason(execution: Document) -> str:
+    """Why it stands as it does, in full."""
+    from tickwell.domain.execution import State
+    from tickwell.domain.explanation import explanation_of
+
+    return explanation_of(State(execution["state"]), execution["reason"])
 
 
 def waiting_for(execution: Document) -> str:
