@@ -4,6 +4,7 @@ import pytest
 
 from tickwell.domain.gate import Concurrency
 from tickwell.domain.rate import (
+    CLOCKS_APART,
     MOST_STARTS,
     is_rate,
     left_after,
@@ -112,9 +113,11 @@ def test_from_when_on_a_permit_can_be_had(held, free, limit, at):
     assert permit_from(held, free, limit) == at
 
 
-def test_used_permits_are_kept_until_they_are_back():
-    assert with_returned([70, 90], 80, 75) == [80, 90]
-    assert with_returned([70], 60, 75) == []
+def test_used_permits_are_kept_until_they_are_back_by_every_clock():
+    now = 75 + CLOCKS_APART
+    assert with_returned([75, 90], 80, now) == [80, 90]
+    assert with_returned([76], 60, now) == [76]
+    assert with_returned([70], 60, now) == []
     assert left_after([50, 50, 70], 50) == [50, 70]
     assert left_after([50], 0) == [50]
 
