@@ -141,6 +141,9 @@ STEP_RECOVERED = LogEvent(
     "{loop} works again after {failures} failures",
     ("loop", "failures"),
 )
+NOTIFICATIONS_STARTED = LogEvent(
+    "notifications_started", DEBUG, "{source} is listened to", ("source",)
+)
 NOTIFICATIONS_LOST = LogEvent(
     "notifications_lost",
     WARNING,

@@ -39,5 +39,7 @@ class NotificationStatus:
         if self._lost_at is not None and self._is_logged:
             seconds = round(asyncio.get_running_loop().time() - self._lost_at, 1)
             lines.NOTIFICATIONS_RESTORED.log(source=name, seconds=seconds, failures=self._tries)
+        elif not self._was_heard:
+            lines.NOTIFICATIONS_STARTED.log(source=name)
         self._lost_at, self._is_logged, self._tries = None, False, 0
         self._was_heard = True

@@ -7,4 +7,4 @@ from tests.faults.outage_lines import check_outage
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_an_outage_is_three_lines_of_a_process_at_most(tmp_path, server, workers):
-    check_outage(tmp_path, server.url, server.kill, server.run, workers=workers)
+    check_outage(tmp_path, server.url, server.kill, server.run, workers=workers, listens=True)
