@@ -124,6 +124,11 @@ def is_everywhere(url, check, level):
     return everywhere(url, check) == {level}
 
 
+def row_of(page, id):
+    """The row of a process on the page of workers."""
+    return page.partition(f'id="{id}"')[2].partition("</tr>")[0]
+
+
 def metric_of(url, check):
     [rank] = re.findall(
         rf'^tickwell_health{{check="{check}"}} (\d)',
@@ -154,7 +159,16 @@ def test_what_is_missing_is_told_everywhere(site):
     assert capacity > 0
     assert all(each["version"] for each in items)
     page = ask(f"{url}/workers")[1]
-    assert all(str(pid) in page for pid in roles)
+    for each in items:
+        text = row_of(page, each["id"])
+        row = dict(re.findall(r'<td data-label="([^"]+)"[^>]*>(.*?)</td>', text))
+        assert ", ".join(each["roles"]) in text
+        assert (row["Host"], row["PID"]) == (each["host"], str(each["pid"]))
+        assert row["Version"] == each["version"]
+        assert (", ".join(each["queues"]) or "–") == row["Queues"]  # noqa: RUF001
+        if each["roles"] == ["worker"]:
+            assert re.fullmatch(rf"\d+ of {capacity}", row["Busy"])
+        assert "<time" in row["Last beat"]
 
     here.tickwell("queues", "pause", "default")
     until(lambda: is_everywhere(url, "paused_queues", "amber"), what="a paused queue")

@@ -1,10 +1,12 @@
 import logging
+from dataclasses import replace
 
 import pytest
 
 from tests.observe.reports import finished
 from tickwell.domain import event as events
 from tickwell.domain.execution import Kind, OutcomeKind, State
+from tickwell.domain.http import Http
 from tickwell.domain.job import Job
 from tickwell.domain.planning import new_execution
 from tickwell.domain.target import Call
@@ -85,6 +87,18 @@ def test_an_attempt_s_line_has_the_fields_of_its_execution(caplog):
     assert len(record.trace_id) == 32
     assert record.error.startswith("Traceback")
     assert record.getMessage().endswith("OSError: no route")
+
+
+@pytest.mark.parametrize("charged", [1, 3])
+def test_a_failed_webhook_names_its_host_and_no_more_of_its_address(caplog, charged):
+    event = finished(OutcomeKind.FAILED, charged)
+    job, url = event.reports[0].claim.job, "https://Hooks.example.com:8443/services/s3cret?t=0k"
+    event.reports[0].claim.job = replace(job, target=Http(url))
+    EventLog().hear(event)
+    assert caplog.records[0].target_host == "hooks.example.com:8443"
+    assert not any(
+        "s3cret" in str(vars(each)) or "0k" in str(vars(each)) for each in caplog.records
+    )
 
 
 @pytest.mark.parametrize("outcome", [OutcomeKind.FAILED, OutcomeKind.TIMED_OUT])

@@ -3,6 +3,8 @@
 import urllib.request
 from typing import Any
 
+import pytest
+
 from tests.observe.serving import serving
 from tests.processes.child import PATIENCE
 
@@ -42,6 +44,34 @@ async def flood() -> None:
 """
 
 
+THREADED = """
+import contextvars
+import logging
+import threading
+from tickwell import Every, Scheduler
+
+scheduler = Scheduler("sqlite:///jobs.db")
+
+@scheduler.job(Every("100ms"))
+def begins_a_thread() -> None:
+    def work():
+        logging.getLogger("shop").warning("from a thread of its own")
+
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,))
+    thread.start()
+    thread.join()
+"""
+
+
+def test_a_thread_that_a_handler_starts_logs_with_the_fields_of_the_execution(tmp_path):
+    (tmp_path / "jobs.py").write_text(THREADED)
+    with serving(tmp_path, "--app", "jobs:scheduler", "--no-http") as service:
+        line = service.wait_for("log")
+    assert line["message"] == "from a thread of its own"
+    assert (line["job"], line["attempt"]) == ("begins_a_thread", 1)
+    assert line["execution"]
+
+
 def test_lines_of_handlers_have_the_fields_of_their_execution(tmp_path):
     (tmp_path / "jobs.py").write_text(APP)
     with serving(tmp_path, "--app", "jobs:scheduler", "--no-http") as service:
@@ -62,10 +92,15 @@ def test_lines_of_handlers_have_the_fields_of_their_execution(tmp_path):
     assert found["from the process"]["pid"] != service.process.pid
 
 
-def test_runs_and_requests_are_lines_on_request(tmp_path):
+@pytest.mark.parametrize(
+    ("flag", "environment"),
+    [(["--log-runs"], {}), ([], {"TICKWELL_LOG_RUNS": "true"})],
+    ids=["flag", "variable"],
+)
+def test_runs_and_requests_are_lines_on_request(tmp_path, flag, environment):
     (tmp_path / "jobs.py").write_text(APP)
     options = ("--app", "jobs:scheduler", "--port", "0", "--no-auth", "--log-level", "debug")
-    with serving(tmp_path, *options, TICKWELL_LOG_RUNS="true") as service:
+    with serving(tmp_path, *options, *flag, **environment) as service:
         url = service.wait_for("service_started")["url"]
         triggered = service.wait_for("execution_triggered")
         assert (triggered["level"], triggered["project"]) == ("info", "default")

@@ -36,8 +36,11 @@ def is_let_in(scope: Scope, settings: Settings) -> bool:
 async def content_for(
     metrics: Metrics, path: str, accept: str, project: str | None = None
 ) -> tuple[bytes, dict[str, str]]:
-    """A body and its headers: text for scrapers, JSON for others."""
-    if path == TEXT_PATH or is_text_wanted(accept):
+    """A body and its headers: text for scrapers, JSON for others.
+
+    Mounted in another application, the path begins with where.
+    """
+    if path.endswith(TEXT_PATH) or is_text_wanted(accept):
         body, kind = await metrics.text(accept, project)
     else:
         body, kind = json.dumps(await metrics.document(project)).encode() + b"\n", _JSON

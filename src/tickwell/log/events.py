@@ -54,7 +54,7 @@ EXECUTION_FAILED = LogEvent(
     "execution_failed",
     WARNING,
     "{job} {outcome}, attempt {attempt} of execution {execution}, {next}: {cause}",
-    (*EXECUTION, "outcome", "duration", "retry_in", "error"),
+    (*EXECUTION, "outcome", "target_host", "duration", "retry_in", "error"),
 )
 EXECUTION_DEAD = LogEvent(
     "execution_dead",

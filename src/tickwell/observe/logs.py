@@ -9,6 +9,8 @@ from typing import Any
 from tickwell.domain import event as events
 from tickwell.domain.current import claim_fields, new_fields
 from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.http import Http
+from tickwell.domain.http.url import parse_url
 from tickwell.domain.outcome import Report
 from tickwell.log import events as lines
 from tickwell.log.event import LogEvent, wants
@@ -128,7 +130,8 @@ def _lines_of(report: Report) -> Iterator[tuple[LogEvent, dict[str, Any]]]:
         # The last attempt counts as a failed attempt, too. Its traceback comes once.
         if report.outcome in _FAILED:
             cause = (report.error or "").rstrip().rpartition("\n")[2]
-            yield lines.EXECUTION_FAILED, {**outcome, "next": "no retry", "error": cause}
+            more = {"next": "no retry", "error": cause}
+            yield lines.EXECUTION_FAILED, {**outcome, **_host(report), **more}
         yield lines.EXECUTION_DEAD, {**outcome, "reason": report.reason}
     elif report.state is State.SKIPPED:
         return  # its job polls by this: no line for each time that there was nothing to do
@@ -137,7 +140,14 @@ def _lines_of(report: Report) -> Iterator[tuple[LogEvent, dict[str, Any]]]:
     else:
         line = lines.EXECUTION_FAILED if report.outcome in _RETRIED else lines.EXECUTION_RETURNED
         rest = round(max(report.run_at - report.ended_at, 0) / 1000, 1)
-        yield line, {**outcome, "retry_in": rest, "next": f"retry in {rest} s"}
+        more = {"retry_in": rest, "next": f"retry in {rest} s"}
+        yield line, {**outcome, **(_host(report) if line is lines.EXECUTION_FAILED else {}), **more}
+
+
+def _host(report: Report) -> dict[str, str]:
+    """Where a webhook was sent. Its path and query may be secrets, as those of chats are."""
+    target = report.claim.job.target
+    return {"target_host": parse_url(target.url).authority} if isinstance(target, Http) else {}
 
 
 def _duration(report: Report) -> float | None:

@@ -6,11 +6,14 @@ from tickwell import Scheduler, Settings
 
 #: Where the store and the journal are, for server processes.
 STORE, JOURNAL = "WEB_TEST_STORE", "WEB_TEST_JOURNAL"
+#: Where its processes count together; unset: each counts alone.
+METRICS = "WEB_TEST_METRICS"
 
 
 def scheduler_on(store, journal):
     """A scheduler whose jobs write down each call outside the store."""
-    scheduler = Scheduler(store, app="web", settings=Settings(auth=False))
+    settings = Settings(auth=False, metrics_dir=os.environ.get(METRICS, ""))
+    scheduler = Scheduler(store, app="web", settings=settings)
 
     def write(number: int) -> None:
         # One write to a file that is only appended to: processes do not mix their lines.

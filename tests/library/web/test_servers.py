@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -14,7 +15,7 @@ import httpx
 import pytest
 
 from tests.library.web import jobs
-from tests.processes.child import PATIENCE
+from tests.processes.child import PATIENCE, until
 from tests.processes.start import ROOT
 from tests.servers.schemas import empty, url
 
@@ -122,6 +123,26 @@ def test_fastapi_under_gunicorn_with_workers_of_uvicorn(site, listener):
     options = ("--worker-class", "uvicorn_worker.UvicornWorker", "--workers=2", "--preload")
     command = [*GUNICORN, f"fd://{listener.fileno()}", *options, f"{HERE}.fastapi_app:app"]
     assert len(check(site, listener, command)) <= 2
+
+
+def test_one_scrape_of_two_processes_has_what_both_counted(site, listener, tmp_path, monkeypatch):
+    (tmp_path / "metrics").mkdir()
+    monkeypatch.setenv(jobs.METRICS, str(tmp_path / "metrics"))
+    command = [*UVICORN, str(listener.fileno()), "--workers=2", f"{HERE}.fastapi_app:app"]
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}/scheduler/metrics/prometheus"
+
+    def scraped():
+        text = httpx.get(url, timeout=PATIENCE).text
+        pattern = r'^tickwell_executions_total{.*state="succeeded".*} (\S+)'
+        found = re.findall(pattern, text, re.MULTILINE)
+        return sum(map(float, found))
+
+    def counted():
+        # A run is on record a moment before it is counted.
+        until(lambda: scraped() == REQUESTS)
+        assert {scraped() for _ in range(10)} == {REQUESTS}  # whichever of the two answers
+
+    check(site, listener, command, counted)
 
 
 def test_fastapi_beside_a_scheduler_that_lives_in_a_thread(site_on_postgres, listener):
