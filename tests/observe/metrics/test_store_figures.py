@@ -12,10 +12,11 @@ from tickwell.domain.planning import first_cursor, plan
 from tickwell.domain.policy import MINUTE
 from tickwell.domain.queue import PAUSE_PROJECT
 from tickwell.domain.trigger import Every, OnDemand
-from tickwell.errors import StoreUnavailable
+from tickwell.errors import InvalidSetting, StoreUnavailable
 from tickwell.observe.metrics import store_figures
 from tickwell.observe.metrics.store_figures import KIND, Figures, QueueLengths, StoreFigures
 from tickwell.ports.records import Record
+from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing.contract.builders import a_job, a_request, a_worker
 
@@ -180,3 +181,9 @@ async def test_a_project_sees_its_own(store):
     assert sum(own.executions.values()) == 1
     assert State.DEAD in own.executions
     assert store.calls["queue_lengths"] == 1
+
+
+def test_metrics_of_single_jobs_are_a_thousand_at_most():
+    assert Settings(metrics_jobs=1000).metrics_jobs == 1000
+    with pytest.raises(InvalidSetting, match=r"metrics_jobs.*1000 at most"):
+        Settings(metrics_jobs=1001)
