@@ -21,14 +21,14 @@ scheduler = Scheduler(url_of(sys.argv[1]), settings=settings)
 @asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[None]:
     await scheduler.open()
-    await first_start(app.state.context, tools)
+    await first_start(app.state.context, context)
     yield
     await scheduler.stop()
 
 
-tools = internals(scheduler).tools()
+context = internals(scheduler).operation_context()
 app = make_api(
-    tools,
+    context,
     health=lambda: ProcessHealth(ok=True),
     settings=scheduler.settings,
     events=internals(scheduler).events,

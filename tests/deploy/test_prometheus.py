@@ -185,7 +185,7 @@ async def test_a_real_prometheus_scrapes_two_processes_and_fires_each_alert(site
         assert [each["value"][1] for each in ups] == ["1", "1"]
         _, planner = site.serve("--role", "planner", *store)
         site.scrape(api, other, planner)
-        asked = {False: [], True: []}
+        asked: dict[bool, list[tuple[str, str]]] = {False: [], True: []}
         for each in queries():
             asked[any(name in each[1] for name in OF_OUTAGES)].append(each)
         await answered(server, asked[False])

@@ -140,8 +140,8 @@ def _lines_of(report: Report) -> Iterator[tuple[LogEvent, dict[str, Any]]]:
     else:
         line = lines.EXECUTION_FAILED if report.outcome in _RETRIED else lines.EXECUTION_RETURNED
         rest = round(max(report.run_at - report.ended_at, 0) / 1000, 1)
-        more = {"retry_in": rest, "next": f"retry in {rest} s"}
-        yield line, {**outcome, **(_host(report) if line is lines.EXECUTION_FAILED else {}), **more}
+        host = _host(report) if line is lines.EXECUTION_FAILED else {}
+        yield line, {**outcome, **host, "retry_in": rest, "next": f"retry in {rest} s"}
 
 
 def _host(report: Report) -> dict[str, str]:
