@@ -10,7 +10,7 @@ from tickwell.errors import StoreUnavailable
 from tickwell.stores.mysql import MysqlStore, database, migrate
 
 #: A large table, which takes its time.
-SLOW = "-- serves: 1\nSELECT SLEEP(1.5);\n"
+SLOW = "-- serves: 1\nSELECT SLEEP(3.5);\n"
 WIDER = "-- serves: 1\nALTER TABLE `tickwell_worker` ADD COLUMN IF NOT EXISTS newer integer;\n"
 STANDING = "SELECT 1 FROM information_schema.processlist WHERE state LIKE 'Waiting for table meta%'"
 
@@ -43,7 +43,7 @@ async def noted():
 
 async def test_a_step_takes_its_time_and_who_starts_meanwhile_waits(place, newer):
     newer(SLOW)
-    stores = [MysqlStore.from_url(f"{place}&statement_timeout=1") for _ in range(2)]
+    stores = [MysqlStore.from_url(f"{place}&statement_timeout=3") for _ in range(2)]
     await asyncio.gather(*(store.open() for store in stores))
     assert await noted() == str(len(migrate.STEPS))
     with pytest.raises(StoreUnavailable, match="longer than the statement timeout"):
@@ -52,10 +52,10 @@ async def test_a_step_takes_its_time_and_who_starts_meanwhile_waits(place, newer
 
 
 async def test_tables_are_tried_without_the_statement_timeout(place):
-    store = MysqlStore.from_url(f"{place}&statement_timeout=1")
+    store = MysqlStore.from_url(f"{place}&statement_timeout=3")
     async with locked("LOCK TABLES upgraded_worker WRITE"), asyncio.timeout(100):
         opening = asyncio.create_task(store.open())
-        while not (opening.done() or await run(f"{STANDING} AND time_ms > 1500")):  # noqa: ASYNC110 - the server tells nobody
+        while not (opening.done() or await run(f"{STANDING} AND time_ms > 3500")):  # noqa: ASYNC110 - the server tells nobody
             await asyncio.sleep(0.01)
     await opening
     with pytest.raises(StoreUnavailable, match="longer than the statement timeout"):

@@ -34,7 +34,7 @@ async def test_a_host_that_is_switched_off_takes_its_own_time_only(store):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.setblocking(False)
         url = with_host(f"127.0.0.1:{silent.getsockname()[1]}")
-        found = PostgresStore.from_url(url + "&connect_timeout=3")
+        found = PostgresStore.from_url(url + "&connect_timeout=6")
         await found.open()
         assert taken(silent) == 1
         connection = await found.database.connect()
