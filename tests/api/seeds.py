@@ -117,6 +117,10 @@ class Seeds:
                 self._send("DELETE", f"/alerts/rules/{each['id']}")
         return self._send("POST", "/alerts/rules", {"condition": "failing", "times": 3})["id"]
 
+    def _monitors(self, _):
+        made = {"name": f"{self.prefix}-monitor-{self.number}", "every": "1d"}
+        return self._send("POST", "/monitors", made)["name"]
+
     def _silences(self, _):
         for each in self._send("GET", "/alerts/silences")["items"]:
             self._send("DELETE", f"/alerts/silences/{each['id']}")

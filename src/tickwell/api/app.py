@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from tickwell.api import openapi
 from tickwell.api.http.edge import Edge
@@ -12,6 +13,7 @@ from tickwell.api.http.forwarded import Forwarded
 from tickwell.api.http.request_spans import RequestSpans
 from tickwell.api.http.route import ROOT, OperationRoute
 from tickwell.api.routes import ALL
+from tickwell.api.routes.ping import PING
 from tickwell.errors import TickwellError
 from tickwell.web import problems
 from tickwell.web.context import Context
@@ -41,10 +43,11 @@ def create_app(context: Context) -> FastAPI:
     return app
 
 
-def _routes() -> list[OperationRoute]:
+def _routes() -> list[Route]:
     below = [each for each in ALL if not each.at_root]
     return [
         *(OperationRoute(each, ROOT + each.path) for each in below),
         *(OperationRoute(each, "/api" + each.path, flat=True) for each in below),
         *(OperationRoute(each, each.path) for each in ALL if each.at_root),
+        PING,
     ]

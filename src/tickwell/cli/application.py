@@ -143,6 +143,7 @@ ROOMS: dict[str, Callable[[typer.Typer], None]] = {
     "top": _top,
     "queues": _group("queues", SERVICE),
     "calendars": _group("admin.calendars", SERVICE),
+    "monitors": _group("monitors"),
     "alerts": _group("alerts", SERVICE),
     **{
         name: _group(f"admin.{name}", SERVICE)

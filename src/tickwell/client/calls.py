@@ -50,12 +50,15 @@ from tickwell.client.results import (
     Me,
     Member,
     Metrics,
+    Monitor,
     NewCallback,
     NewChannel,
     NewKey,
+    NewMonitor,
     OccurrenceSkipped,
     OutputPage,
     Page,
+    PingKey,
     Preview,
     Probe,
     Project,
@@ -601,6 +604,61 @@ def get_metrics(
 def checkup() -> Call[Items[Finding]]:
     """List what keeps the project's jobs from running, one sentence each, with a remedy."""
     return request("checkup", "GET", "/api/v1/checkup", repeatable=True)
+
+
+def list_monitors(*, cursor: str | None = None, limit: int | None = None) -> Call[Page[Monitor]]:
+    """List the jobs that others run, by name, and how they are."""
+    return request(
+        "list_monitors",
+        "GET",
+        "/api/v1/monitors",
+        query=fields(cursor=cursor, limit=limit),
+        repeatable=True,
+    )
+
+
+def create_monitor(
+    name: str,
+    *,
+    trigger: Mapping[str, Any] | None = None,
+    every: Duration | None = None,
+    grace: Duration | None = None,
+    description: str | None = None,
+    tags: Sequence[str] | None = None,
+) -> Call[NewMonitor]:
+    """Expect check-ins of a job that others run; its ping URL is shown once, here."""
+    return request(
+        "create_monitor",
+        "POST",
+        "/api/v1/monitors",
+        body=fields(
+            name=name,
+            trigger=trigger,
+            every=duration(every, "every"),
+            grace=duration(grace, "grace"),
+            description=description,
+            tags=texts(tags),
+        ),
+    )
+
+
+def rotate_ping_key() -> Call[PingKey]:
+    """Make the project's ping key, or another one: a ping names a monitor by it and its name."""
+    return request("rotate_ping_key", "POST", "/api/v1/monitors/ping-key")
+
+
+def get_monitor(key: str) -> Call[Monitor]:
+    """Read one monitor, by its name or id."""
+    return request(
+        "get_monitor", "GET", "/api/v1/monitors/{key}", arguments={"key": key}, repeatable=True
+    )
+
+
+def rotate_monitor(key: str) -> Call[NewMonitor]:
+    """Give a monitor another ping URL; the one before is refused at once."""
+    return request(
+        "rotate_monitor", "POST", "/api/v1/monitors/{key}/rotate", arguments={"key": key}
+    )
 
 
 def list_alerts() -> Call[Items[Alert]]:

@@ -433,6 +433,48 @@ class Finding(TypedDict):
     remedy: str
 
 
+class Monitor(TypedDict):
+    """A job that others run: when it checks in, and how it is."""
+
+    id: str
+    name: str
+    status: Literal["new", "up", "started", "late", "down", "paused"]
+    schedule: str
+    trigger: dict[str, Any]
+    grace: str
+    next_due: str | None
+    last_check_in: str | None
+    last_text: str | None
+    last_log: str | None
+    description: str
+    tags: list[str]
+
+
+class NewMonitor(TypedDict):
+    """A monitor with its ping URL, which is shown this once."""
+
+    id: str
+    name: str
+    status: Literal["new", "up", "started", "late", "down", "paused"]
+    schedule: str
+    trigger: dict[str, Any]
+    grace: str
+    next_due: str | None
+    last_check_in: str | None
+    last_text: str | None
+    last_log: str | None
+    description: str
+    tags: list[str]
+    ping_url: str
+
+
+class PingKey(TypedDict):
+    """The ping key of a project, which is shown this once."""
+
+    ping_key: str
+    ping_url: str
+
+
 class Alert(TypedDict):
     """Something that is not well: `status` is firing, silenced or pending."""
 

@@ -14,6 +14,8 @@ from hashlib import sha256
 CALL = "call:"
 HTTP = "http"
 CELERY = "celery"
+#: What no worker has: the job runs outside, and checks in.
+EXTERNAL = "external"
 #: What the ability of a handler begins with that all projects may call.
 SHARED = "call:*/"
 #: The project that is left out.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from tickwell.domain.ability import CELERY, HTTP, handler_of, is_able
+from tickwell.domain.ability import CELERY, EXTERNAL, HTTP, handler_of, is_able
 from tickwell.domain.execution import RangeSkip, Reason
 from tickwell.domain.job import Job
 from tickwell.domain.worker import Liveness, Worker
@@ -98,6 +98,8 @@ class Coverage:
 
     def gap(self, execution: Runnable) -> str:
         """Why no live worker can run it; empty: one can."""
+        if execution.ability == EXTERNAL:  # what runs outside needs no worker
+            return ""
         able = self._able_in(execution.queue, execution.ability)
         if not able:
             return self._missing(execution.queue, execution.ability)
@@ -118,7 +120,9 @@ class Coverage:
 
     def lane_gap(self, queue: str, ability: str) -> str:
         """Why no live worker of the queue has the ability; empty: one has."""
-        return "" if self._able_in(queue, ability) else self._missing(queue, ability)
+        if ability == EXTERNAL or self._able_in(queue, ability):
+            return ""
+        return self._missing(queue, ability)
 
     def _able_in(self, queue: str, ability: str) -> list[Worker]:
         able = self._able.get((queue, ability))

@@ -19,6 +19,7 @@ from tickwell.domain.coercion import (
     require_whole,
 )
 from tickwell.domain.condition import check_condition
+from tickwell.domain.external import CHECK_INS, External
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout, policy_of
 from tickwell.domain.rate import check_rate_key, make_rate, rate_gate, read_rate
@@ -107,6 +108,12 @@ class Job:
         if self.concurrency is not None:
             require_kind(self, "concurrency", Concurrency)
         require_target(self)
+        if isinstance(self.target, External) and self.queue != CHECK_INS:
+            raise InvalidJob(
+                f"must be {CHECK_INS!r} for a job that runs outside; got {self.queue!r}",
+                field="queue",
+                hint=f'Set queue="{CHECK_INS}"',
+            )
         make_choice(self, "", "overlap", Overlap)
         make_choice(self, "", "delivery", Delivery)
 

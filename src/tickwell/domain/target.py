@@ -9,6 +9,7 @@ from glob import escape
 
 from tickwell.domain.ability import call_ability
 from tickwell.domain.celery import Celery
+from tickwell.domain.external import External
 from tickwell.domain.http import Http
 from tickwell.errors import InvalidJob
 
@@ -58,4 +59,4 @@ class Call:
         return call_ability(project, self.handler)
 
 
-Target = Call | Celery | Http
+Target = Call | Celery | External | Http

@@ -88,6 +88,16 @@ def redacted(text: str) -> str:
     return text
 
 
+#: What the path of a ping begins with: a token follows.
+_PING = "/ping/"
+
+
+def without_token(path: str) -> str:
+    """The path of a request without what would let whoever reads it check in."""
+    head, ping, _ = path.partition(_PING)
+    return f"{head}{ping}…" if ping else path
+
+
 def value(name: str, raw: Any) -> Any:
     """A field as a log can hold it: numbers as they are, all else as one line of text."""
     if raw is None or isinstance(raw, bool | float):

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from tickwell.clock import Clock, offset_of, wall_millis
-from tickwell.domain.ability import is_call
+from tickwell.domain.ability import EXTERNAL, is_call
 from tickwell.domain.coverage import Coverage
 from tickwell.domain.execution import Execution, State
+from tickwell.domain.external import processes
 from tickwell.domain.health import (
     Facts,
     Finding,
@@ -148,9 +149,9 @@ class HealthReader:
             # Everything else would be read by the indexes that are missing.
             told = [(each.text, each.remedy) for each in flaws]
             return Platform(store=store.name, now=now, host=host, flaws=told)
-        processes = await store.list_workers()
+        live = processes(await store.list_workers())
         wakeup, orphans = await store.next_wakeup(now), 0
-        if not any(each.is_alive(now) for each in processes):
+        if not any(each.is_alive(now) for each in live):
             running = ExecutionFilter(states=frozenset({State.RUNNING}))
             orphans = len((await self._sample(running)).items)
         return Platform(
@@ -158,7 +159,7 @@ class HealthReader:
             now=now,
             host=host,
             clock_offset=offset_of(wall, now, int((received - sent) * 1000)),
-            processes=processes,
+            processes=live,
             fire=wakeup.fire,
             promote=wakeup.promote,
             orphans=orphans,
@@ -170,7 +171,8 @@ class HealthReader:
         coverage = Coverage(live)
         queued = await self.store.lane_lengths(State.QUEUED, SAMPLE)
         parked = await self.store.lane_lengths(State.PARKED, SAMPLE)
-        stuck = [*parked, *(lane for lane in queued if lane.run_at < now - LATE)]
+        late = (lane for lane in queued if lane.run_at < now - LATE and lane.ability != EXTERNAL)
+        stuck = [*parked, *late]
         if project is not None:
             stuck = await self._of_project(project, stuck, coverage, now)
         refusable = list[Execution]()

@@ -15,6 +15,7 @@ from tickwell.clock import to_datetime
 from tickwell.domain.celery import Celery, is_sent
 from tickwell.domain.execution import Execution, Kind
 from tickwell.domain.explanation import WAITS_BECAUSE, explanation_of, reason_of
+from tickwell.domain.external import External
 from tickwell.domain.http import Http
 from tickwell.domain.job import Entry
 from tickwell.domain.target import Target
@@ -151,6 +152,8 @@ def target_text(target: Target) -> str:
         return f"{target.method} {masked_url(target.url)}"
     if isinstance(target, Celery):
         return f"Celery {target.task}{f' on {target.queue}' if target.queue else ''}"
+    if isinstance(target, External):
+        return "runs outside, and checks in"
     return f"{target.handler}()"
 
 

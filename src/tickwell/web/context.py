@@ -17,6 +17,8 @@ from tickwell.services.admin.admin import AdminServices
 from tickwell.services.cursor_seal import CursorSeal
 from tickwell.services.event_feed import Feed
 from tickwell.services.health import HealthReader
+from tickwell.services.monitors.check_ins import CheckIns
+from tickwell.services.monitors.pings import Pings
 from tickwell.services.operations import OperationContext, Operations
 from tickwell.settings import Settings
 from tickwell.web.idempotency import Idempotency
@@ -55,6 +57,8 @@ class Context:
     store_name: str
     #: What happens, for those who listen.
     feed: Feed
+    #: What outside jobs report.
+    pings: Pings
     authenticate: Authenticate = nobody
     visit: Visit = no_visit
     #: Seals the page cursors of lists; by the server keys as soon as there are any.
@@ -79,13 +83,19 @@ class Context:
         """All that follows from the operation context; how actors are made is set afterwards."""
         heard = events or Events()
         operation_context.health.process = health
+        store, clock = operation_context.store, operation_context.clock
+        operations = Operations.over(operation_context)
+        check_ins = CheckIns(
+            store, clock, operation_context.random, wake=operation_context.wake, events=heard
+        )
         return cls(
-            operations=Operations.over(operation_context),
+            operations=operations,
             health=operation_context.health,
-            clock=operation_context.clock,
-            idempotency=Idempotency(operation_context.store, operation_context.clock),
-            store_name=operation_context.store.name,
-            feed=Feed(operation_context.store, operation_context.clock, heard),
+            clock=clock,
+            idempotency=Idempotency(store, clock),
+            store_name=store.name,
+            feed=Feed(store, clock, heard),
+            pings=Pings(store, clock, check_ins, operations.monitors),
             settings=settings or Settings(),
             events=heard,
         )

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tickwell.api.http.read_gate import ReadGate
 from tickwell.log import events as lines
+from tickwell.log.text import without_token
 from tickwell.web.context import RateLimit
 from tickwell.web.problems import TooLarge
 
@@ -80,7 +81,7 @@ class Edge:
             lines.REQUEST_FAILED.log(
                 request_id=request_id,
                 method=scope["method"],
-                path=scope["path"],
+                path=without_token(scope["path"]),
                 error="".join(format_exception(error)),
             )
             if not started:

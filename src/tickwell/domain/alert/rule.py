@@ -40,6 +40,8 @@ class Condition(StrEnum):
     FAILING = "failing"
     #: The last executions of a job were all skipped.
     SKIPPED = "skipped"
+    #: A monitor is down: its last check-in reported a failure, or did not come.
+    MONITORS = "monitors"
     #: No live planner, while a job is due.
     PLANNER = "planner"
     #: No live worker for work that is due.
@@ -138,7 +140,12 @@ class Rule:
     @property
     def severity(self) -> str:
         """How much it matters that something does not run."""
-        does_not_run = {Condition.MISSING, Condition.PLANNER, Condition.WORKERS}
+        does_not_run = {
+            Condition.MISSING,
+            Condition.MONITORS,
+            Condition.PLANNER,
+            Condition.WORKERS,
+        }
         return "critical" if self.condition in does_not_run else "warning"
 
     @property
@@ -200,6 +207,7 @@ _TIME_WORDS = {
     Condition.SLOW: "runs longer than",
 }
 _BUILT_IN_WORDS = {
+    Condition.MONITORS: "a monitor's check-in is missing or reports a failure",
     Condition.PLANNER: "no live planner while jobs are due",
     Condition.WORKERS: "no live worker for work that is due",
     Condition.FAILURE_RATE: "more than 10 % of attempts failed in 5 minutes",

@@ -123,7 +123,8 @@ class Shape(Generic[T]):
 
     def _unknown(self, name: object) -> InvalidJob:
         near = _near(str(name)[:LONGEST], self._written)
-        hint = self._hint(near) if near else f"Known are {', '.join(self._written)}"
+        known = f"Known are {', '.join(self._written)}" if self._written else "It has no fields"
+        hint = self._hint(near) if near else known
         return InvalidJob("is not a known field", field=self._path(name), hint=hint)
 
     def _path(self, name: object) -> str:
@@ -141,6 +142,8 @@ def _near(name: str, known: tuple[str, ...]) -> str | None:
 
 def _getter(*names: str) -> Callable[[Any], tuple[Any, ...]]:
     """All fields of a record at once, which is faster than one by one."""
+    if not names:
+        return lambda _record: ()
     read = attrgetter(*names)
     return read if len(names) > 1 else lambda record: (read(record),)
 

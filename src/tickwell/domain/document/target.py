@@ -20,6 +20,7 @@ from tickwell.domain.document.values import (
     Value,
     optional,
 )
+from tickwell.domain.external import External
 from tickwell.domain.http import Basic, Bearer, Http, Json, OAuth
 from tickwell.domain.target import Call, Target
 from tickwell.errors import InvalidInput, InvalidJob
@@ -170,9 +171,10 @@ _CELERY = Shape(
         "wait": Field(FLAG, example=False),
     },
 )
+_EXTERNAL = Shape(External, "target.external", {})
 _TARGET = _kinds(
-    {"call": _CALL, "celery": _CELERY, "http": _HTTP},
-    {Call: "call", Celery: "celery", Http: "http"},
+    {"call": _CALL, "celery": _CELERY, "external": _EXTERNAL, "http": _HTTP},
+    {Call: "call", Celery: "celery", External: "external", Http: "http"},
 )
 
 

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from tickwell.clock import Clock
 from tickwell.domain.event import Events, Recovered, WorkerLost
 from tickwell.domain.execution import Claim, OutcomeKind
+from tickwell.domain.external import External
 from tickwell.domain.outcome import Outcome, decide_or_fail
 from tickwell.domain.policy import MANY_LOST
+from tickwell.domain.trigger.duration import format_duration
 from tickwell.domain.worker import Liveness
 from tickwell.engine.liveness.housekeeping import Housekeeping
+from tickwell.engine.liveness.outside_jobs import OutsideJobs
 from tickwell.engine.liveness.process_identity import is_gone
 from tickwell.engine.planning.planner import require_fresh_clock
 from tickwell.errors import StoreError
@@ -57,6 +60,7 @@ class Reaper:
         #: Called with all workers that the store knows, at every look.
         self.on_workers: Callable[[list[Liveness]], None] = lambda _workers: None
         self.housekeeping = Housekeeping(store, clock, events, settings)
+        self.outside_jobs = OutsideJobs(store, clock, events)
         self._seen: dict[str, _Seen] = {}
         #: Lost workers with many attempts, of which there are more than one batch.
         self._crowded: set[str] = set()
@@ -73,7 +77,7 @@ class Reaper:
     async def _round(self) -> float:
         require_fresh_clock(self.clock, self.settings)
         await self._see_a_write_through()
-        workers = await self.store.list_workers()
+        workers = await self.outside_jobs.keep(await self.store.list_workers())
         self.on_workers(workers)
         for worker in [*self._silent(workers), *self._gone(workers)]:
             if await self.store.declare_lost(worker.worker.id, worker.beat, self.clock.now()):
@@ -147,6 +151,14 @@ def _is_overdue(claim: Claim, now: int) -> bool:
 
 def _lost(claim: Claim, now: int, *, in_crowd: bool) -> Outcome:
     """The outcome of an attempt that nobody will report; one held for its instant waits on."""
+    if isinstance(claim.job.target, External) and _is_overdue(claim, now):
+        return Outcome(
+            kind=OutcomeKind.TIMED_OUT,
+            started_at=claim.started_at,
+            error=f"no further check-in within {format_duration(claim.job.timeout.hard)}",
+            retry=False,
+            why_final="it checked in at its start, and not at its end",
+        )
     return Outcome(
         kind=OutcomeKind.LOST,
         started_at=claim.started_at,

@@ -15,7 +15,7 @@ from structlog.typing import EventDict
 
 from tickwell.log import events as lines
 from tickwell.log.event import HOST, LogEvent, clean, render, use_sink
-from tickwell.log.text import one_line, spelled
+from tickwell.log.text import one_line, spelled, without_token
 from tickwell.observe.log_output.child import note_started
 from tickwell.observe.log_output.formats import Render, as_json, as_logfmt, console
 from tickwell.observe.log_output.writer import Writer
@@ -68,7 +68,7 @@ class LogOutput:
         if record.name == "uvicorn.access" and isinstance(record.args, tuple):
             client, method, path, _, status = record.args
             # What follows the path may be a secret: a link that logs in.
-            path = str(path).partition("?")[0]
+            path = without_token(str(path).partition("?")[0])
             lines.HTTP_REQUEST.log(client=client, method=method, path=path, status=status)
             return
         fields = {

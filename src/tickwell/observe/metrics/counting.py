@@ -14,6 +14,7 @@ from typing import Any
 from tickwell.domain import event as events
 from tickwell.domain.celery import Celery
 from tickwell.domain.execution import OutcomeKind, Reason, State
+from tickwell.domain.external import External
 from tickwell.domain.http import Http
 from tickwell.domain.job import Job
 from tickwell.domain.outcome import Report
@@ -35,7 +36,7 @@ OTHER_PROJECT = "\0"
 #: Where the id of a trace is found, if the attempt was traced.
 TraceOf = Callable[[Report], str | None]
 
-_TARGETS = {Http: "http", Call: "call", Celery: "celery"}
+_TARGETS = {Http: "http", Call: "call", Celery: "celery", External: "external"}
 _CODES = frozenset(HTTPStatus)
 _FAILED = frozenset({OutcomeKind.FAILED, OutcomeKind.TIMED_OUT, OutcomeKind.LOST})
 _ENDED = frozenset({State.SUCCEEDED, State.DEAD, State.CANCELLED})

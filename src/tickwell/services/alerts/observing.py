@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from tickwell.domain.ability import EXTERNAL
 from tickwell.domain.alert import AlertState, Condition, Observed, Rule
 from tickwell.domain.alert.rule import FEWEST_ATTEMPTS, TOO_MANY_DUE, TOO_MANY_FAIL
 from tickwell.domain.execution import DUE, PENDING, Execution, Reason, State
@@ -18,6 +19,7 @@ from tickwell.log.text import one_line
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
 from tickwell.services.alerts.missing import MissingJobs, observed
+from tickwell.services.alerts.monitors_down import MonitorsDown
 from tickwell.services.alerts.outcomes import Ended
 from tickwell.services.alerts.watched import is_watched
 from tickwell.services.executions.dead_letters import headline
@@ -79,12 +81,14 @@ class Observer:
         self._store = store
         self._health = health
         self._missing: dict[tuple[str, str], MissingJobs] = {}
+        self._monitors: dict[str, MonitorsDown] = {}
         self._ways: Mapping[Condition, Callable[[Look], Coroutine[Any, Any, Seen]]] = {
             Condition.MISSING: self._see_missing,
             Condition.LATE: self._see_late,
             Condition.SLOW: self._see_slow,
             Condition.FAILING: self._see_failing,
             Condition.SKIPPED: self._see_skipped,
+            Condition.MONITORS: self._see_monitors,
             Condition.PLANNER: self._see_health,
             Condition.WORKERS: self._see_health,
             Condition.FAILURE_RATE: self._see_failure_rate,
@@ -104,6 +108,8 @@ class Observer:
         """Forget what is known of rules, by project and id, that are gone."""
         for gone in self._missing.keys() - set(rules):
             del self._missing[gone]
+        for project in self._monitors.keys() - {project for project, _ in rules}:
+            del self._monitors[project]
 
     async def _see_missing(self, look: Look) -> Seen:
         key = look.project, look.rule.id
@@ -111,6 +117,10 @@ class Observer:
         if known is None:
             known = MissingJobs(self._store, look.project, look.rule)
             self._missing[key] = known
+        return await known.look(look.ended, look.state.alerts, look.now)
+
+    async def _see_monitors(self, look: Look) -> Seen:
+        known = self._monitors.setdefault(look.project, MonitorsDown(self._store, look.project))
         return await known.look(look.ended, look.state.alerts, look.now)
 
     async def _see_late(self, look: Look) -> Seen:
@@ -238,6 +248,9 @@ class Observer:
     async def _see_backlog(self, look: Look) -> Seen:
         stats = await self._store.stats(look.project)
         due = sum(stats.get(state, 0) for state in DUE)
+        if due > TOO_MANY_DUE:  # those that wait for check-ins wait for no worker
+            where = ExecutionFilter(project=look.project, states=DUE, ability=EXTERNAL)
+            due -= len((await self._store.list_executions(where, limit=_RUNNING)).items)
         is_too_many = due > TOO_MANY_DUE
         text = f"{due:,} executions are due and not running"
         return {"": Observed(look.project, text) if is_too_many else None}

@@ -8,6 +8,7 @@ from functools import partial
 
 from tickwell.domain.celery import Celery
 from tickwell.domain.condition import is_url
+from tickwell.domain.external import External
 from tickwell.domain.http import Http, OAuth
 from tickwell.domain.http.url import parse_url
 from tickwell.domain.job import Job
@@ -69,7 +70,7 @@ class Admission:
 
     def _check_timeout(self, job: Job) -> None:
         seconds, longest = job.timeout.hard / 1000, self._longest
-        if longest and seconds > longest:
+        if longest and seconds > longest and not isinstance(job.target, External):
             raise InvalidJob(
                 f"{seconds:,.0f} s is longer than the maximum of {longest:,.0f} s",
                 field="timeout.hard",

@@ -22,6 +22,7 @@ from tickwell.services.operations.dead_letters import DeadLetterOperations
 from tickwell.services.operations.executions import ExecutionOperations
 from tickwell.services.operations.insights import CheckupOperations, InsightOperations
 from tickwell.services.operations.jobs import JobOperations
+from tickwell.services.operations.monitors import MonitorOperations
 from tickwell.services.operations.previews import PreviewOperations
 from tickwell.services.operations.queues import QueueOperations, WorkerOperations
 from tickwell.services.operations.slots import SlotOperations
@@ -48,12 +49,14 @@ class Operations:
     checkups: CheckupOperations
     calendars: CalendarOperations
     alerts: AlertOperations
+    monitors: MonitorOperations
 
     @classmethod
     def over(cls, context: OperationContext) -> Self:
         """All use cases over one context."""
+        jobs = JobOperations(context)
         return cls(
-            jobs=JobOperations(context),
+            jobs=jobs,
             executions=ExecutionOperations(context),
             slots=SlotOperations(context),
             workers=WorkerOperations(context),
@@ -67,4 +70,5 @@ class Operations:
             checkups=CheckupOperations(context),
             calendars=CalendarOperations(context),
             alerts=AlertOperations(context),
+            monitors=MonitorOperations(context, jobs),
         )

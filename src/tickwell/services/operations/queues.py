@@ -9,6 +9,7 @@ from typing import Any
 
 from tickwell.domain.ability import is_usable_by
 from tickwell.domain.execution import LIVE, State
+from tickwell.domain.external import processes
 from tickwell.domain.naming import is_name
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT
 from tickwell.domain.worker import Liveness
@@ -33,12 +34,13 @@ class WorkerOperations:
     @needs(Permission.READ)
     async def list(self, actor: Actor) -> Sequence[Liveness]:
         """All that the store remembers, by id."""
-        return [_seen_by(actor, each) for each in await self.context.store.list_workers()]
+        found = processes(await self.context.store.list_workers())
+        return [_seen_by(actor, each) for each in found]
 
     @needs(Permission.READ)
     async def get(self, actor: Actor, id: str) -> Liveness:
         """One worker."""
-        for liveness in await self.context.store.list_workers():
+        for liveness in processes(await self.context.store.list_workers()):
             if liveness.worker.id == id:
                 return _seen_by(actor, liveness)
         raise NotFound("worker", id)
@@ -88,7 +90,7 @@ class QueueOperations:
         """The queues that have live executions, workers or a pause, by name."""
         counts, complete = await self._depths(actor.project)
         workers: Counter[str] = Counter()
-        for liveness in await self.context.store.list_workers():
+        for liveness in processes(await self.context.store.list_workers()):
             workers.update(() if liveness.lost else liveness.worker.queues)
         pauses = {record.key: record.document for record in await self._pauses()}
         names = {queue for queue, _ in counts} | set(workers) | set(pauses)

@@ -10,6 +10,7 @@ from tickwell.services.operations.catalog import (
     calendars,
     executions,
     jobs,
+    monitors,
     service,
 )
 from tickwell.services.operations.declaration import Operation
@@ -22,6 +23,7 @@ _GROUPS = (
     service.WORKERS,
     service.OBSERVABILITY,
     service.HEALTH,
+    monitors.GROUP,
     alerts.GROUP,
     service.BULK,
     service.PREVIEWS,

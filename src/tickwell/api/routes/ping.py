@@ -1,0 +1,41 @@
+"""`/ping/…`: check-ins of outside jobs, by the URLs of healthchecks.io.
+
+No operation: whoever has the URL may call it, and what is answered is the text that existing
+clients expect.
+"""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+from starlette.routing import Route
+
+from tickwell.services.monitors.check_in import LONGEST_LOG
+from tickwell.services.monitors.pings import Ping
+from tickwell.web.context import context_of
+
+PATH = "/ping/"
+
+
+async def _answer(request: Request) -> Response:
+    reply = await context_of(request).pings.take(
+        Ping(
+            path=request.path_params["rest"],
+            body=await _body(request),
+            address=request.client.host if request.client else "",
+            run=request.query_params.get("rid", ""),
+            creates=request.query_params.get("create") == "1",
+        )
+    )
+    headers = {} if reply.retry_after is None else {"retry-after": str(reply.retry_after)}
+    return Response(reply.text, reply.status, headers, media_type="text/plain")
+
+
+async def _body(request: Request) -> bytes:
+    """As much as is kept; the rest is read, so that no client fails at sending it."""
+    kept = b""
+    async for part in request.stream():
+        kept += part[: LONGEST_LOG - len(kept)]
+    return kept
+
+
+PING = Route(f"{PATH}{{rest:path}}", _answer, methods=["GET", "POST"], name="ping")

@@ -1,0 +1,1 @@
+"""Monitors: jobs that others run, and that report to Tickwell by pings."""
