@@ -32,6 +32,7 @@ async def outside(watch):
 
     async def ping(signal=Signal.SUCCESS):
         entry = await check_ins.find(PROJECT, made.monitor.entry.job.id)
+        assert entry is not None
         await check_ins.take(entry, CheckIn(signal=signal))
 
     return ping

@@ -28,7 +28,7 @@ class Outside:
 
     def __init__(self, world):
         self.world = world
-        self.heard = []
+        self.heard: list[object] = []
         events = Events()
         events.subscribe(self.heard.append)
         self.check_ins = CheckIns(
@@ -44,9 +44,9 @@ class Outside:
     async def ping(self, check_in=SUCCESS, at=None):
         if at is not None:
             await self.world.at(at)
-        await self.check_ins.take(
-            await self.check_ins.find(self.job.project, self.job.id), check_in
-        )
+        entry = await self.check_ins.find(self.job.project, self.job.id)
+        assert entry is not None
+        await self.check_ins.take(entry, check_in)
 
     async def all(self, *states):
         where = ExecutionFilter(job_id=self.job.id, states=frozenset(states) or None)

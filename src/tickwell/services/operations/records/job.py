@@ -112,7 +112,17 @@ class CeleryTarget(Input):
     celery: TaskCall
 
 
-Target: TypeAlias = HttpTarget | CallTarget | CeleryTarget
+class NoFields(Input):
+    """An object without fields."""
+
+
+class ExternalTarget(Input):
+    """Nothing: the job runs outside and checks in, as a monitor expects."""
+
+    external: NoFields
+
+
+Target: TypeAlias = HttpTarget | CallTarget | CeleryTarget | ExternalTarget
 
 
 class Retry(Input):

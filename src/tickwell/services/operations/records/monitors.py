@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tickwell.services.operations.records.job import Trigger
+from tickwell.services.operations.records.trigger import Trigger
 from tickwell.services.operations.schema import Duration, Input, Instant, Output, field
 
 
