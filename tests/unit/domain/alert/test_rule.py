@@ -64,6 +64,7 @@ def test_what_is_refused_names_its_field(condition, fields, field):
 
 def test_built_in_rules_have_a_name_each_and_words():
     assert [each.id for each in BUILT_IN] == [
+        "monitors",
         "planner",
         "workers",
         "failure-rate",
