@@ -93,7 +93,7 @@ _PING = "/ping/"
 
 
 def without_token(path: str) -> str:
-    """The path of a request without what would let whoever reads it check in."""
+    """The path of a request, without the token of a ping URL."""
     head, ping, _ = path.partition(_PING)
     return f"{head}{ping}…" if ping else path
 

@@ -1,7 +1,7 @@
 """`/ping/…`: check-ins of outside jobs, by the URLs of healthchecks.io.
 
-No operation: whoever has the URL may call it, and what is answered is the text that existing
-clients expect.
+Not an operation: the URL is the only credential, and the answer is the text that existing clients
+expect.
 """
 
 from __future__ import annotations

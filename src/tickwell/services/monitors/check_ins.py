@@ -1,7 +1,7 @@
 """Takes check-ins: claims the fire time that one answers, and finishes it.
 
-A claim goes to one caller only, a report counts once, and what is past its time to live is claimed
-by nobody. So of two pings one answers a fire time, and of a ping and the end of the grace one wins.
+A claim goes to one caller only, a report counts once, and what is past its time to live cannot be
+claimed. So of two pings one answers a fire time, and of a ping and the end of the grace one wins.
 What is started is held by a name: that of the run, or none. A later ping of the same name finds it
 by repeating the claim, also when a process died between the claim and the report.
 """
@@ -193,7 +193,7 @@ class CheckIns:
 
 
 def _newest(found: Collection[Execution], passed: Collection[str]) -> str | None:
-    """The fire time that was due last: whoever checks in now does not mean an older one."""
+    """The open fire time that was due last; a check-in does not mean an older one."""
     queued = [each for each in found if each.state is State.QUEUED and each.id not in passed]
     newest = max(queued, key=lambda each: (each.run_at, each.id), default=None)
     return None if newest is None else newest.id

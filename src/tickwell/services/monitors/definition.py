@@ -43,8 +43,8 @@ def monitor_job(
 ) -> Job:
     """A job that runs outside: its fire times wait for a check-in as long as the grace.
 
-    Fire times that passed while no process of Tickwell was there are skipped, and not missed: the
-    job may have checked in, and found nobody.
+    Fire times that passed while no planner was running are skipped as misfires, not missed: the job
+    could not check in either.
     """
     if not SHORTEST <= grace <= LONGEST:
         raise InvalidInput("must be between 1s and 30d", field="grace", hint="For example 5m")

@@ -1,4 +1,4 @@
-"""Tokens of ping URLs: shown once, stored as hashes, replaced by rotation.
+"""Tokens of ping URLs: shown once, stored as hashes, and rotated.
 
 A monitor has one, in the form of a UUID; a project has a ping key, which names its monitors by
 their names. Both are found by their hash alone, so how long a look takes says nothing about them.

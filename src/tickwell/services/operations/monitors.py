@@ -21,7 +21,7 @@ from tickwell.services.operations.jobs import JobOperations
 
 @dataclass(frozen=True, slots=True)
 class NewMonitor:
-    """A monitor with its token, the only moment at which anybody sees it."""
+    """A monitor with its token, the only time that it is shown."""
 
     monitor: Monitor
     token: str
