@@ -77,6 +77,28 @@ def test_a_rate_with_its_key(tickwell):
     assert "rate" in tickwell("jobs", "show", "x").out
 
 
+def test_uniqueness_and_debounce(tickwell):
+    given = ("--unless", "24h", "--unique-key", "{payload.to}")
+    added = tickwell("jobs", "add", "once", *CALL, *given, "--json").json
+    assert (added["unless"], added["unique_key"]) == ("1d", "{payload.to}")
+    given = ("--debounce", "30s", "--debounce-max", "5m")
+    added = tickwell("jobs", "add", "late", *CALL, *given, "--json").json
+    assert (added["debounce"], added["debounce_max"]) == ("30s", "5m")
+    assert "debounce" in tickwell("jobs", "show", "late").out
+    edited = tickwell("jobs", "edit", "late", "--debounce", "10s", "--json").json
+    assert edited["job"]["debounce"] == "10s"
+
+
+def test_a_request_is_told_that_its_run_is_there(tickwell):
+    tickwell("jobs", "add", "once", *CALL)
+    first = tickwell("jobs", "trigger", "once", "--unless", "pending", "--json").json
+    again = tickwell("jobs", "trigger", "once", "--unless", "pending", "--json").json
+    assert (first["is_new"], again["is_new"], again["id"]) == (True, False, first["id"])
+    said = tickwell("jobs", "trigger", "once", "--unless", "running").err
+    assert "Not new: the same run is pending." in said
+    assert tickwell("jobs", "trigger", "once", "--json").json["is_new"]
+
+
 @pytest.mark.parametrize(
     ("options", "trigger"),
     [

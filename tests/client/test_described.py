@@ -57,6 +57,8 @@ VALUES: dict[str, Any] = {
     "runs_per_minute": 1,
     "running": 1,
     "in_": "10m",
+    "debounce": "30s",
+    "debounce_max": "5m",
     "overlap": "1h",
     "after": "25h",
     "repeat": "4h",

@@ -59,8 +59,9 @@ def test_triggers_are_read(trigger):
 
 def test_every_field_of_a_job_is_there():
     added = set(pages.spans(TEXT[TEXT.index("## What the service adds") :]))
-    # A job has a concurrency key or a rate.
-    assert set(NAMED["all-policies"]) | set(NAMED["rate-limited"]) == names(Job) - added
+    # Some exclude each other: a concurrency key and a rate, uniqueness and debounce.
+    examples = ("all-policies", "rate-limited", "sync-customer", "index-document")
+    assert {field for each in examples for field in NAMED[each]} == names(Job) - added
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -121,6 +121,8 @@ def test_no_hot_statement_sorts(schema, name):
         ("reported", "execution_id"),
         ("running_rows", "execution_id"),
         ("requests", "execution_request"),
+        ("same_live", "unique_run_live"),
+        ("same_newest", "unique_run_newest"),
     ],
 )
 def test_the_hot_statements_use_their_indexes(schema, name, index):

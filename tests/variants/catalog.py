@@ -231,6 +231,37 @@ VARIANTS = [
         prey=OnPostgres(contract="test_arrivals_and_ends_at_once_lose_no_permit"),
     ),
     Variant(
+        name="same run read before its lock",
+        flaw="two equal requests at once make two runs",
+        patch=postgres.same_run_read_before_lock,
+        prey=OnPostgres(contract="test_many_of_one_kind_make_one_run"),
+    ),
+    Variant(
+        name="ended runs count",
+        flaw="a job that ran once is never run again on request",
+        patch=stores.ended_runs_count,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory"
+            "::test_one_that_has_ended_counts_for_a_duration_only"
+        ),
+    ),
+    Variant(
+        name="debounce without a maximum",
+        flaw="a run for which requests keep coming never starts",
+        patch=stores.debounce_without_a_maximum,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_it_waits_no_longer_than_the_maximum"
+        ),
+    ),
+    Variant(
+        name="debounce keeps its permits",
+        flaw="a run that was put off keeps others from starting meanwhile",
+        patch=stores.debounce_keeps_its_permits,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_the_permits_it_holds_go_to_the_next"
+        ),
+    ),
+    Variant(
         name="recovery only at start",
         flaw="what a dead worker ran waits for somebody's restart",
         patch=engines.recovery_at_start_only,

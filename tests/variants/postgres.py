@@ -10,10 +10,12 @@ from tickwell.stores.postgres import database
 from tickwell.stores.postgres.parts import PostgresQueue
 from tickwell.stores.postgres.session import statements
 from tickwell.stores.sql.flow import finishing
+from tickwell.stores.sql.flow.adding import Adding
 from tickwell.stores.sql.flow.firing import Firing
 from tickwell.stores.sql.flow.flow import Flow
 from tickwell.stores.sql.flow.locks import Locks
 from tickwell.stores.sql.flow.recording import Recorder
+from tickwell.stores.sql.flow.same_runs import SameRuns
 from tickwell.stores.sql.rows.running_row import RunningRow
 
 #: The schemas of whatever hunts them.
@@ -42,6 +44,25 @@ def rate_read_before_lock(patches):
         self._found_free |= {name: [] for name in missing}
 
     patches.setattr(Locks, "gates", gates)
+
+
+def same_run_read_before_lock(patches):
+    """Which runs are there is read before the job is locked, and by now somebody made another."""
+    add, read, early = Adding.add, SameRuns._runs, {}
+
+    async def looking_first(self, new, *, careful):
+        runs = SameRuns(self.flow, self.now, self.horizon)
+        early[self.session] = {one.id: await read(runs, one.job.id, one.unique) for one in new}
+        return await add(self, new, careful=careful)
+
+    async def answer(self, new):
+        same = new.unique.answer(early[self.session][new.id], self.now)
+        if same is None:
+            self.fresh[new.id] = new
+        return new.id if same is None else same.id
+
+    patches.setattr(Adding, "add", looking_first)
+    patches.setattr(SameRuns, "_answer", answer)
 
 
 def move_before_record(patches):

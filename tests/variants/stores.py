@@ -8,6 +8,7 @@ from tickwell.domain import rate
 from tickwell.domain.change import leave_out as sound_leave_out
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.job import Entry
+from tickwell.domain.unique import Unique
 from tickwell.engine.planning.planner import Planner
 from tickwell.ids import new_id
 from tickwell.ports.records import Fired
@@ -175,6 +176,28 @@ def rate_of_lost_unused(patches):
         return rate.permit_back_at(gate, run_at, started_at, None)
 
     patches.setattr(reports, "permit_back_at", back_at)
+
+
+def debounce_without_a_maximum(patches):
+    """Each request puts the run off, however long ago the first one was."""
+    patches.setattr(Unique, "due", lambda _self, run_at, _requested_at: run_at)
+
+
+def debounce_keeps_its_permits(patches):
+    """A run that is put off stays where it is in its gates."""
+
+    def replace_in_place(self, row, new, now, horizon):
+        execution = row.execution
+        execution.payload = new.payload
+        execution.run_at = new.put_off(execution.created_at).run_at
+        self.tables.move(row, execution.state, row.waits)
+
+    patches.setattr(Flow, "replace", replace_in_place)
+
+
+def ended_runs_count(patches):
+    """A request finds every run that there ever was, whatever its rule says."""
+    patches.setattr(Unique, "_is_answer", lambda *_: True)
 
 
 def rate_without_a_line(patches):

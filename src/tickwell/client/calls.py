@@ -236,15 +236,30 @@ def trigger_job(
     *,
     at: Instant | None = None,
     in_: Duration | None = None,
+    unless: str | None = None,
+    unique_key: str | None = None,
+    debounce: Duration | None = None,
+    debounce_max: Duration | None = None,
     idempotency_key: str | None = None,
 ) -> Call[Execution]:
-    """Run a job now, at an instant, or after a delay; with its own payload or with another."""
+    """Run a job now, at an instant, or after a delay; with its own payload or with another.
+
+    `is_new` is false where the request found the same run, by its key, `unless` or `debounce`.
+    """
     return request(
         "trigger_job",
         "POST",
         "/api/v1/jobs/{key}/trigger",
         arguments={"key": key},
-        body=fields(payload=payload, at=instant(at, "at"), in_=duration(in_, "in_")),
+        body=fields(
+            payload=payload,
+            at=instant(at, "at"),
+            in_=duration(in_, "in_"),
+            unless=unless,
+            unique_key=unique_key,
+            debounce=duration(debounce, "debounce"),
+            debounce_max=duration(debounce_max, "debounce_max"),
+        ),
         idempotency_key=idempotency_key,
     )
 

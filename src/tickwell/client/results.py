@@ -35,6 +35,10 @@ class Definition(TypedDict):
     rate: NotRequired[str | None]
     rate_key: NotRequired[str | None]
     only_if: NotRequired[str | None]
+    unless: NotRequired[str | None]
+    unique_key: NotRequired[str | None]
+    debounce: NotRequired[str | None]
+    debounce_max: NotRequired[str | None]
     delivery: NotRequired[Literal["at_least_once", "at_most_once"]]
     timeout: NotRequired[dict[str, Any]]
     expires: NotRequired[str | None]
@@ -81,6 +85,10 @@ class Job(TypedDict):
     rate: NotRequired[str | None]
     rate_key: NotRequired[str | None]
     only_if: NotRequired[str | None]
+    unless: NotRequired[str | None]
+    unique_key: NotRequired[str | None]
+    debounce: NotRequired[str | None]
+    debounce_max: NotRequired[str | None]
     delivery: NotRequired[Literal["at_least_once", "at_most_once"]]
     timeout: NotRequired[dict[str, Any]]
     expires: NotRequired[str | None]
@@ -230,6 +238,7 @@ class Execution(TypedDict):
     error: str | None
     result: Any
     revived_from: str | None
+    is_new: NotRequired[bool | None]
     soft_deadline: NotRequired[str | None]
     hard_deadline: NotRequired[str | None]
     attempts: NotRequired[list[Attempt] | None]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Coroutine
 from datetime import datetime
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, Unpack, overload
 
+from tickwell.declared.policies import RequestOptions
 from tickwell.declared.read_models import Execution
 from tickwell.domain.trigger.duration import Duration
 from tickwell.executors.handlers import Handler
@@ -26,15 +27,15 @@ class Requests(Protocol):
     """What a declared function needs of its scheduler: runs by name, awaited."""
 
     async def trigger(
-        self, name: str, payload: Any = None, *, key: str | None = None
+        self, name: str, payload: Any = None, **options: Unpack[RequestOptions]
     ) -> Execution[Any]: ...
 
     async def trigger_at(
-        self, when: datetime, name: str, payload: Any = None, *, key: str | None = None
+        self, when: datetime, name: str, payload: Any = None, **options: Unpack[RequestOptions]
     ) -> Execution[Any]: ...
 
     async def trigger_in(
-        self, delay: Duration, name: str, payload: Any = None, *, key: str | None = None
+        self, delay: Duration, name: str, payload: Any = None, **options: Unpack[RequestOptions]
     ) -> Execution[Any]: ...
 
 
@@ -42,15 +43,15 @@ class BlockingRequests(Protocol):
     """The same for code without an event loop."""
 
     def trigger(
-        self, name: str, payload: Any = None, *, key: str | None = None
+        self, name: str, payload: Any = None, **options: Unpack[RequestOptions]
     ) -> Execution[Any]: ...
 
     def trigger_at(
-        self, when: datetime, name: str, payload: Any = None, *, key: str | None = None
+        self, when: datetime, name: str, payload: Any = None, **options: Unpack[RequestOptions]
     ) -> Execution[Any]: ...
 
     def trigger_in(
-        self, delay: Duration, name: str, payload: Any = None, *, key: str | None = None
+        self, delay: Duration, name: str, payload: Any = None, **options: Unpack[RequestOptions]
     ) -> Execution[Any]: ...
 
 
@@ -63,7 +64,7 @@ class JobFunction(Generic[P, T, C, R]):
         handler: Handler,
         requests: Requests,
         blocking: BlockingRequests,
-        key: str | None = None,
+        options: RequestOptions | None = None,
     ) -> None:
         if isinstance(function, type):  # whose attributes are those of its objects
             functools.update_wrapper(self, function, updated=())
@@ -75,7 +76,7 @@ class JobFunction(Generic[P, T, C, R]):
         self._function = function
         self._requests = requests
         self._blocking = blocking
-        self._key = key
+        self._options: RequestOptions = options or {}
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> C:
         """Call the function itself; no job is involved."""
@@ -84,26 +85,30 @@ class JobFunction(Generic[P, T, C, R]):
     async def trigger(self, *args: T.args, **kwargs: T.kwargs) -> Execution[R]:
         """Run it as a job, now, with these arguments."""
         payload = self._handler.payload(*args, **kwargs)
-        return await self._requests.trigger(self.name, payload, key=self._key)
+        return await self._requests.trigger(self.name, payload, **self._options)
 
     async def trigger_at(self, when: datetime, *args: T.args, **kwargs: T.kwargs) -> Execution[R]:
         """Run it at a moment: a datetime with a time zone."""
         payload = self._handler.payload(*args, **kwargs)
-        return await self._requests.trigger_at(when, self.name, payload, key=self._key)
+        return await self._requests.trigger_at(when, self.name, payload, **self._options)
 
     async def trigger_in(self, delay: Duration, *args: T.args, **kwargs: T.kwargs) -> Execution[R]:
         """Run it after a delay: "10m", or a timedelta."""
         payload = self._handler.payload(*args, **kwargs)
-        return await self._requests.trigger_in(delay, self.name, payload, key=self._key)
+        return await self._requests.trigger_in(delay, self.name, payload, **self._options)
 
-    def options(self, *, key: str) -> JobFunction[P, T, C, R]:
-        """The same function, whose requests have this idempotency key."""
-        return JobFunction(self._function, self._handler, self._requests, self._blocking, key)
+    def options(self, **options: Unpack[RequestOptions]) -> JobFunction[P, T, C, R]:
+        """The same function, whose requests have this idempotency key, or another rule.
+
+        The rules are those of the job: `unless`, `unique_key`, `debounce` and `debounce_max`.
+        """
+        merged: RequestOptions = {**self._options, **options}
+        return JobFunction(self._function, self._handler, self._requests, self._blocking, merged)
 
     @property
     def blocking(self) -> BlockingFunction[T, R]:
         """The same requests from code without an event loop."""
-        return BlockingFunction(self._handler, self._blocking, self._key)
+        return BlockingFunction(self._handler, self._blocking, self._options)
 
     def __repr__(self) -> str:
         return f"<job {self.name!r}: {self._function!r}>"
@@ -117,25 +122,27 @@ def handler_of(function: JobFunction[Any, Any, Any, Any]) -> Handler:
 class BlockingFunction(Generic[T, R]):
     """Requests to run a declared function, from code without an event loop."""
 
-    def __init__(self, handler: Handler, requests: BlockingRequests, key: str | None) -> None:
+    def __init__(
+        self, handler: Handler, requests: BlockingRequests, options: RequestOptions
+    ) -> None:
         self._handler = handler
         self._requests = requests
-        self._key = key
+        self._options = options
 
     def trigger(self, *args: T.args, **kwargs: T.kwargs) -> Execution[R]:
         """Run it as a job, now, with these arguments."""
         payload = self._handler.payload(*args, **kwargs)
-        return self._requests.trigger(self._handler.name, payload, key=self._key)
+        return self._requests.trigger(self._handler.name, payload, **self._options)
 
     def trigger_at(self, when: datetime, *args: T.args, **kwargs: T.kwargs) -> Execution[R]:
         """Run it at a moment: a datetime with a time zone."""
         payload = self._handler.payload(*args, **kwargs)
-        return self._requests.trigger_at(when, self._handler.name, payload, key=self._key)
+        return self._requests.trigger_at(when, self._handler.name, payload, **self._options)
 
     def trigger_in(self, delay: Duration, *args: T.args, **kwargs: T.kwargs) -> Execution[R]:
         """Run it after a delay: "10m", or a timedelta."""
         payload = self._handler.payload(*args, **kwargs)
-        return self._requests.trigger_in(delay, self._handler.name, payload, key=self._key)
+        return self._requests.trigger_in(delay, self._handler.name, payload, **self._options)
 
 
 class RunMethod(Protocol[T, R_co]):

@@ -29,6 +29,7 @@ from tickwell.declared.read_models import (
     step_of,
     wait_of,
 )
+from tickwell.declared.request_api import RequestApi
 from tickwell.declared.slot_api import SlotApi
 from tickwell.declared.syncing import Synced
 from tickwell.declared.waiting import until_ended
@@ -50,7 +51,7 @@ from tickwell.filters import ExecutionFilter, JobFilter
 from tickwell.ports import records as ports
 from tickwell.services.jobs.admission import require_effective
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
-from tickwell.services.time import After, Moment, moment_of
+from tickwell.services.time import moment_of
 
 FOREVER = float("inf")
 #: What `add_job` does about a job of the same name.
@@ -59,7 +60,7 @@ R = TypeVar("R")
 E = TypeVar("E", bound=StrEnum)
 
 
-class JobApi(SlotApi):
+class JobApi(SlotApi, RequestApi):
     """What a library user asks of jobs and executions."""
 
     app: str
@@ -237,52 +238,6 @@ class JobApi(SlotApi):
         """Delete a calendar; raises `Conflict` while a job uses it."""
         await self.open()
         await self._inside.calendars.delete(self.project, name)
-
-    @in_owner
-    async def trigger(
-        self, name: str, payload: Any = None, *, key: str | None = None
-    ) -> Execution[Any]:
-        """Run a job now.
-
-        Repeating a request with its key returns the same execution; with another payload it raises
-        `Conflict`.
-        """
-        return await self._request(name, payload, key)
-
-    @in_owner
-    async def trigger_at(
-        self, when: datetime, name: str, payload: Any = None, *, key: str | None = None
-    ) -> Execution[Any]:
-        """Run a job at a moment: a datetime with a time zone; a past one means now."""
-        return await self._request(name, payload, key, to_millis(exact(when, "when")))
-
-    @in_owner
-    async def trigger_in(
-        self, delay: Duration, name: str, payload: Any = None, *, key: str | None = None
-    ) -> Execution[Any]:
-        """Run a job after a delay: "10m", or a timedelta."""
-        return await self._request(name, payload, key, After(parse_duration(delay, field="delay")))
-
-    async def _request(
-        self, name: str, payload: Any, key: str | None, run_at: Moment | None = None
-    ) -> Execution[Any]:
-        await self.open()
-        document = jsonable(payload)
-        while True:
-            try:
-                job, execution = await self._inside.executions.request(
-                    self.project, name, payload=document, key=key, run_at=run_at
-                )
-            except NotFound:
-                if not await self._add_declared(name):
-                    raise
-            else:
-                found = execution_of(execution, job.name, self._inside.read_result(job))
-                return found if self._inside.at_once is None else await self._inside.at_once(found)
-
-    async def _add_declared(self, name: str) -> bool:
-        """Add a job that code declares and no start has brought to the store; whether code does."""
-        return False
 
     @in_owner
     async def get_execution(self, id: str) -> Execution[Any]:

@@ -12,7 +12,25 @@ from tickwell.domain.trigger.duration import Duration
 from tickwell.errors import InvalidJob
 
 
-class Policies(TypedDict, total=False):
+class UniqueOptions(TypedDict, total=False):
+    """What a request says of others for the same run; it goes before what its job says."""
+
+    #: No run is made while the same one is live so, or was requested within a duration.
+    unless: Literal["pending", "running", "never"] | Duration | None
+    #: What makes two runs the same, in place of all arguments: "{payload.customer}".
+    unique_key: str | None
+    #: Each request puts the same run off, and the newest payload wins.
+    debounce: Duration | None
+    debounce_max: Duration | None
+
+
+class RequestOptions(UniqueOptions, total=False):
+    """What all requests of a declared function say."""
+
+    key: str | None
+
+
+class Policies(UniqueOptions, total=False):
     """What a job may be given besides its name, trigger and target."""
 
     #: The zone of a trigger that names none.

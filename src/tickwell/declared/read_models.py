@@ -90,6 +90,8 @@ class Execution(Generic[R]):
     result: R | None
     #: The id of the dead execution that this one repeats with another payload.
     revived_from: str | None
+    #: False in the answer to a request that found this run, and made none.
+    is_new: bool = True
     #: Filled when one execution is read, not in lists.
     attempts: tuple[Attempt, ...] = ()
 
@@ -137,6 +139,10 @@ class Job:
     rate: str | None
     rate_key: str | None
     only_if: str | None
+    unless: str | None
+    unique_key: str | None
+    debounce: timedelta | None
+    debounce_max: timedelta | None
     delivery: Delivery
     timeout: Timeout
     expires: timedelta | None
@@ -281,6 +287,7 @@ def execution_of(
         error=record.error,
         result=record.result if read is None or record.result is None else read(record.result),
         revived_from=record.revived_from,
+        is_new=record.is_new,
         attempts=tuple(map(attempt_of, record.attempts)),
     )
 
@@ -309,9 +316,13 @@ def job_of(entry: job.Entry) -> Job:
         rate=record.rate,
         rate_key=record.rate_key,
         only_if=record.only_if,
+        unless=record.unless,
+        unique_key=record.unique_key,
+        debounce=_length(record.debounce),
+        debounce_max=_length(record.debounce_max),
         delivery=record.delivery,
         timeout=record.timeout,
-        expires=None if record.expires is None else timedelta(milliseconds=record.expires),
+        expires=_length(record.expires),
         pause_after=record.pause_after,
         auto_remove=record.auto_remove,
         dedupe_key=record.dedupe_key,
@@ -409,3 +420,7 @@ def backfill_of(record: executions.Backfill) -> Backfill:
 def moment(instant: int | None) -> datetime | None:
     """An instant that may be missing, as a datetime."""
     return None if instant is None else to_datetime(instant)
+
+
+def _length(millis: int | None) -> timedelta | None:
+    return None if millis is None else timedelta(milliseconds=millis)

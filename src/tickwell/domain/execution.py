@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Job
+from tickwell.domain.unique import Unique
 from tickwell.errors import Conflict
 
 
@@ -133,10 +134,21 @@ class NewExecution:
     limit: int = 0
     #: Unique in the job: the same request made twice is one run.
     key: str | None = None
+    #: Which runs of the job are the same, and what follows if one is there.
+    unique: Unique | None = None
     #: A slot that was skipped runs after all, under its own id.
     backfill: bool = False
     #: The dead execution that this one repeats with an edited payload.
     revived_from: str | None = None
+
+    def put_off(self, requested_at: int) -> NewExecution:
+        """The same request for a run that was first requested then."""
+        run_at = self.run_at if self.unique is None else self.unique.due(self.run_at, requested_at)
+        return replace(self, run_at=run_at, rank=self.rank - (self.run_at - run_at))
+
+    def replaced_by(self, later: NewExecution, requested_at: int) -> NewExecution:
+        """The run that this request makes, as a later one for the same wants it."""
+        return replace(later.put_off(requested_at), id=self.id, fire_time=self.fire_time)
 
     def require_same_payload(self, id: str, payload: Any) -> None:
         """Refuse a key whose execution has another payload: it would be taken for this request."""
@@ -207,6 +219,8 @@ class Execution:
     error: str | None = None
     result: Any = None
     revived_from: str | None = None
+    #: In the answer to a request: whether that made it, or found it.
+    is_new: bool = True
     #: Filled when one execution is read, not in lists; the last attempt is included once ended.
     attempts: list[Attempt] = field(default_factory=list)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tickwell.domain.execution import BY_NEWER_FIRE, Reason, State
+from tickwell.domain.execution import BY_NEWER_FIRE, ENDED, Reason, State
 
 #: Why an execution is dead where nothing more precise is known.
 NOT_RETRIED = "not to be retried"
@@ -58,6 +58,13 @@ def reason_of(state: State, text: str | None) -> Reason | None:
     if state is State.DEAD:
         return next((reason for words, reason in _DEAD if words.match(text)), None)
     return None
+
+
+def repeat_of(state: State) -> str:
+    """What to say to a request that found a run in this state, and made none."""
+    if state in ENDED:
+        return f"not new: the same run was requested before; it is {state}"
+    return f"not new: the same run is {'running' if state is State.RUNNING else 'pending'}"
 
 
 def explanation_of(state: State, text: str | None) -> str:

@@ -21,10 +21,12 @@ from tickwell.domain.coercion import (
 from tickwell.domain.condition import check_condition
 from tickwell.domain.external import CHECK_INS, External
 from tickwell.domain.gate import Concurrency, Overlap
+from tickwell.domain.key_template import check_template
 from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout, policy_of
-from tickwell.domain.rate import check_rate_key, make_rate, rate_gate, read_rate
+from tickwell.domain.rate import make_rate, rate_gate, read_rate
 from tickwell.domain.target import Target
 from tickwell.domain.trigger import Trigger
+from tickwell.domain.unique import Uniqueness
 from tickwell.errors import InvalidJob
 
 #: Milliseconds of head start in the queue for each step of priority.
@@ -59,6 +61,15 @@ class Job:
     rate_key: str | None = None
     #: Asked before a fire runs, a handler by its name or a URL; a fire that it denies is skipped.
     only_if: str | None = None
+    #: A request makes no run while the same one is "pending", "running", or was requested within
+    #: a duration: "24h".
+    unless: str | None = None
+    #: What makes two runs the same, in place of the whole payload: "{payload.customer}".
+    unique_key: str | None = None
+    #: Milliseconds: each request puts the same run off, and the newest payload wins.
+    debounce: int | None = None
+    #: Milliseconds after the first of these requests at which it runs whatever comes.
+    debounce_max: int | None = None
     delivery: Delivery = Delivery.AT_LEAST_ONCE
     timeout: Timeout = field(default_factory=Timeout)
     #: A queued execution older than this many milliseconds is skipped instead of started.
@@ -88,6 +99,7 @@ class Job:
             self._check_parts,
             self._check_rate,
             self._check_condition,
+            self._check_unique,
             self._check_priority,
             self._check_expires,
             self._check_failures,
@@ -121,7 +133,7 @@ class Job:
         if self.rate is not None:
             object.__setattr__(self, "rate", make_rate(self.rate))
         if self.rate_key is not None:
-            check_rate_key(self.rate_key)
+            check_template(self.rate_key, "rate_key")
             if self.rate is None:
                 raise InvalidJob("needs a rate", field="rate_key", hint='Add rate="100/1m"')
         if self.rate is not None and self.concurrency is not None:
@@ -134,6 +146,24 @@ class Job:
     def _check_condition(self) -> None:
         if self.only_if is not None:
             check_condition(self.only_if)
+
+    def _check_unique(self) -> None:
+        if all(getattr(self, name) is None for name in _UNIQUE):
+            return
+        made = Uniqueness(
+            unless=self.unless,
+            unique_key=self.unique_key,
+            debounce=self.debounce,
+            debounce_max=self.debounce_max,
+        )
+        for name in _UNIQUE:
+            object.__setattr__(self, name, getattr(made, name))
+        if isinstance(self.retention, Retention) and made.within > self.retention.age:
+            raise InvalidJob(
+                "is longer than the job's history is kept",
+                field="unless",
+                hint="Raise `retention.age`, or set a shorter duration",
+            )
 
     def _check_priority(self) -> None:
         require_whole(self, "", "priority")
@@ -169,6 +199,7 @@ class Job:
         return rate_gate(self, period, effective), limit
 
 
+_UNIQUE = ("unless", "unique_key", "debounce", "debounce_max")
 _KINDS = {
     "trigger": Trigger,
     "retry": Retry,

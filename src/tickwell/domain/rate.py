@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tickwell.domain.gate import LONGEST, escaped, hashed_if_odd, value_in
+from tickwell.domain.gate import escaped
+from tickwell.domain.key_template import fill_template
 from tickwell.domain.trigger.duration import format_duration, parse_duration
 from tickwell.errors import InvalidJob, InvalidTrigger
 
@@ -30,8 +31,6 @@ CLOCKS_APART = 10_000
 
 _RATE = re.compile(r"([0-9]{1,9})\s*/\s*(\S+)")
 _UNIT = re.compile(r"[a-z]+")
-_PLACEHOLDER = re.compile(r"\{(\{)?\s*([^{}]*?)\s*\}(?(1)\})")
-_FIELD = re.compile(r"payload(\.[A-Za-z0-9_-]+)+|job\.(name|queue|tags)")
 _HINT = 'For example "100/1m": at most 100 starts in any minute'
 
 
@@ -69,19 +68,6 @@ def make_rate(raw: object) -> str:
     return f"{limit}/{format_duration(period)}"
 
 
-def check_rate_key(key: object) -> None:
-    """Refuse a key with a placeholder that nothing fills in."""
-    if not isinstance(key, str) or not 1 <= len(key) <= LONGEST:
-        raise InvalidJob("a key has 1 to 255 characters", field="rate_key")
-    for match in _PLACEHOLDER.finditer(key):
-        if not _FIELD.fullmatch(match[2]):
-            raise InvalidJob(
-                f"{match[0]!r:.80} is not a field of the payload or of the job",
-                field="rate_key",
-                hint="Use {payload.customer}, {job.name}, {job.queue} or {job.tags}",
-            )
-
-
 def rate_gate(job: Job, period: int, payload: Any) -> str:
     """The gate that an execution with this payload passes; without a key it is its job's own.
 
@@ -90,14 +76,7 @@ def rate_gate(job: Job, period: int, payload: Any) -> str:
     head = f"/{period}/{escaped(job.project)}"
     if job.rate_key is None:
         return f"{head}/job/{job.id}"
-
-    def fill(match: re.Match[str]) -> str:
-        where, _, rest = match[2].partition(".")
-        if where == "payload":
-            return value_in(payload, rest)
-        return ",".join(sorted(job.tags)) if rest == "tags" else str(getattr(job, rest))
-
-    return f"{head}/key/{hashed_if_odd(_PLACEHOLDER.sub(fill, job.rate_key))}"
+    return f"{head}/key/{fill_template(job.rate_key, job, payload)}"
 
 
 def is_rate(gate: str | None) -> bool:

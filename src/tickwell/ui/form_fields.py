@@ -54,6 +54,10 @@ FIELD_PATHS = {
     "rate": ("rate",),
     "rate_key": ("rate_key",),
     "only_if": ("only_if",),
+    "unless": ("unless",),
+    "unique_key": ("unique_key",),
+    "debounce": ("debounce",),
+    "debounce_max": ("debounce_max",),
     "max_attempts": ("retry", "max_attempts"),
     "delay": ("retry", "delay"),
 }

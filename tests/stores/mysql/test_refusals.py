@@ -175,7 +175,7 @@ async def test_a_setup_that_was_interrupted_is_done_again(odd, monkeypatch):
     assert len(await odd_tables()) == 4
     await store.open()
     await store.close()
-    assert len(await odd_tables()) == 14
+    assert len(await odd_tables()) == 15
 
 
 async def test_a_newer_schema_is_used_as_long_as_it_serves_us(odd):

@@ -153,7 +153,13 @@ def test_a_full_document_is_its_own_canonical_form():
     rated = {**FULL, "rate": "100/1m", "rate_key": "{payload.to}"}
     del rated["concurrency"]  # a job has one of them
     assert job_to_document(job_from_document(rated)) == rated
-    assert set(FULL) | set(rated) == {field.name for field in fields(Job)}
+    unique = {**FULL, "unless": "pending", "unique_key": "{payload.to}"}
+    assert job_to_document(job_from_document(unique)) == unique
+    debounced = {**FULL, "debounce": "30s", "debounce_max": "5m"}
+    assert job_to_document(job_from_document(debounced)) == debounced
+    assert set(FULL) | set(rated) | set(unique) | set(debounced) == {
+        field.name for field in fields(Job)
+    }
 
 
 def test_what_has_its_default_is_left_out():

@@ -266,6 +266,26 @@ async def trigger(
         str | None,
         typer.Option(metavar="TEXT", help="Idempotency key; the same key triggers one run."),
     ] = None,
+    unless: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STATE", help="Skip if the same run is pending, running, or within 24h."
+        ),
+    ] = None,
+    unique_key: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", help="Key that makes runs the same: {payload.customer}."),
+    ] = None,
+    debounce: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION", help="Delay that each request for the same run renews: 30s."
+        ),
+    ] = None,
+    debounce_max: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help="Maximum wait of a debounced run, e.g. 5m."),
+    ] = None,
     wait: Annotated[
         bool, typer.Option("--wait", metavar="", help="Wait until the execution has ended.")
     ] = False,
@@ -275,6 +295,8 @@ async def trigger(
     from tickwell.cli.options.definition import read_json
     from tickwell.cli.options.times import read_time
     from tickwell.client.calls import trigger_job
+    from tickwell.domain.execution import State
+    from tickwell.domain.explanation import repeat_of
     from tickwell.errors import InvalidInput
     from tickwell.services.documents import instant_text
 
@@ -286,7 +308,16 @@ async def trigger(
         raise InvalidInput("is past", field="at", hint="Leave it out to run the job now")
     moment = None if run_at is None else instant_text(run_at)
     asked = await session.client.answer(
-        trigger_job(await session.key(job), own, at=moment, idempotency_key=key)
+        trigger_job(
+            await session.key(job),
+            own,
+            at=moment,
+            unless=unless,
+            unique_key=unique_key,
+            debounce=debounce,
+            debounce_max=debounce_max,
+            idempotency_key=key,
+        )
     )
     document: Document = await session.client.get_execution(asked.document["id"])
     if run_at is None and not session.as_json:
@@ -294,9 +325,11 @@ async def trigger(
     if wait or limit is not None:
         await follow(session, document["id"], limit)
     elif session.as_json:
-        session.screen.json(document)
+        session.screen.json({**document, "is_new": asked.document["is_new"]})
     else:
-        message = "Triggered a run" if not asked.replayed else "This run was triggered before"
+        message = "Triggered a run"
+        if not asked.document["is_new"]:
+            message = f"N{repeat_of(State(document['state']))[1:]}"
         session.screen.say(f"{message}. Watch it: tickwell executions follow {document['id']}")
         session.screen.data(document["id"])
 

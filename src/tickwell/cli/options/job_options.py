@@ -159,6 +159,30 @@ JOB_OPTIONS = (
         "Handler or URL asked before each fire.",
         metavar="HANDLER|URL",
     ),
+    _policy(
+        "unless",
+        "unless",
+        "Skip if the same run is pending, running, or within 24h.",
+        metavar="STATE",
+    ),
+    _policy(
+        "unique_key",
+        "unique_key",
+        "Key that makes runs the same: {payload.customer}.",
+        metavar="KEY",
+    ),
+    _policy(
+        "debounce",
+        "debounce",
+        "Delay that each request for the same run renews: 30s.",
+        metavar="DURATION",
+    ),
+    _policy(
+        "debounce_max",
+        "debounce_max",
+        "Maximum wait of a debounced run, e.g. 5m.",
+        metavar="DURATION",
+    ),
     _policy("delivery", "delivery", "Delivery: at_least_once or at_most_once.", metavar="KIND"),
     _policy(
         "expires",

@@ -28,6 +28,10 @@ POLICIES = (
         "rate",
         "rate_key",
         "only_if",
+        "unless",
+        "unique_key",
+        "debounce",
+        "debounce_max",
         "delivery",
         "timeout",
         "expires",
@@ -54,6 +58,10 @@ class TickwellTask(Task):  # type: ignore[misc]
     rate: str | None = None
     rate_key: str | None = None
     only_if: str | Callable[..., Any] | None = None
+    unless: Duration | None = None
+    unique_key: str | None = None
+    debounce: Duration | None = None
+    debounce_max: Duration | None = None
     delivery: Delivery | str | None = None
     timeout: Timeout | None = None
     expires: Duration | None = None

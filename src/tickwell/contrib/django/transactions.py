@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from django.db import connections
 
 from tickwell.declared.blocking import Blocking
 from tickwell.declared.internals import internals
 from tickwell.declared.owner_loop import OwnerLoop
+from tickwell.declared.policies import UniqueOptions
 from tickwell.declared.read_models import Execution, execution_of
 from tickwell.domain.trigger.duration import Duration
+from tickwell.domain.unique import uniqueness
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.executors.jsonable import jsonable
 from tickwell.ports.transactional import TransactionalStore
@@ -31,27 +33,50 @@ class TransactionalBlocking(Blocking):
         #: Names of task jobs that this process has seen in the store.
         self._ensured: set[str] = set()
 
-    def trigger(self, name: str, payload: Any = None, *, key: str | None = None) -> Execution[Any]:
+    def trigger(
+        self,
+        name: str,
+        payload: Any = None,
+        *,
+        key: str | None = None,
+        **unique: Unpack[UniqueOptions],
+    ) -> Execution[Any]:
         """Run a job now, or once the transaction commits."""
         if (connection := self._in_transaction()) is None:
-            return super().trigger(name, payload, key=key)
-        return self._record(connection, name, payload, key, None)
+            return super().trigger(name, payload, key=key, **unique)
+        return self._record(connection, name, payload, None, key=key, unique=unique)
 
     def trigger_at(
-        self, when: datetime, name: str, payload: Any = None, *, key: str | None = None
+        self,
+        when: datetime,
+        name: str,
+        payload: Any = None,
+        *,
+        key: str | None = None,
+        **unique: Unpack[UniqueOptions],
     ) -> Execution[Any]:
         """Run a job at an instant, if the transaction commits."""
         if (connection := self._in_transaction()) is None:
-            return super().trigger_at(when, name, payload, key=key)
-        return self._record(connection, name, payload, key, moment_of(when, "when"))
+            return super().trigger_at(when, name, payload, key=key, **unique)
+        return self._record(
+            connection, name, payload, moment_of(when, "when"), key=key, unique=unique
+        )
 
     def trigger_in(
-        self, delay: Duration, name: str, payload: Any = None, *, key: str | None = None
+        self,
+        delay: Duration,
+        name: str,
+        payload: Any = None,
+        *,
+        key: str | None = None,
+        **unique: Unpack[UniqueOptions],
     ) -> Execution[Any]:
         """Run a job after a while, if the transaction commits."""
         if (connection := self._in_transaction()) is None:
-            return super().trigger_in(delay, name, payload, key=key)
-        return self._record(connection, name, payload, key, moment_of(delay, "delay"))
+            return super().trigger_in(delay, name, payload, key=key, **unique)
+        return self._record(
+            connection, name, payload, moment_of(delay, "delay"), key=key, unique=unique
+        )
 
     def ensure(self, name: str) -> None:
         """Have the job of a task for another queue or priority in the store."""
@@ -72,15 +97,22 @@ class TransactionalBlocking(Blocking):
         return connection if connection.in_atomic_block else None
 
     def _record(
-        self, connection: Any, name: str, payload: Any, key: str | None, run_at: Moment | None
+        self,
+        connection: Any,
+        name: str,
+        payload: Any,
+        run_at: Moment | None,
+        *,
+        key: str | None,
+        unique: UniqueOptions,
     ) -> Execution[Any]:
         connection.validate_no_broken_transaction()
-        document = jsonable(payload)
+        document, rule = jsonable(payload), uniqueness(unique)
 
         def record() -> Execution[Any]:
             with connection.wrap_database_errors:
                 made = self._scheduler.transactions.record(
-                    connection.connection, name, document, key=key, run_at=run_at
+                    connection.connection, name, document, key=key, run_at=run_at, unique=rule
                 )
                 return execution_of(made, name)
 

@@ -15,6 +15,7 @@ from tickwell.domain.note import OUTPUT, PROGRESS, Output, Progress, output_key,
 from tickwell.domain.payload import checked
 from tickwell.domain.planning import new_execution
 from tickwell.domain.step import WAIT, Step, Wait, wait_of
+from tickwell.domain.unique import Uniqueness, ruled, uniqueness_of
 from tickwell.errors import (
     InvalidInput,
     NotFound,
@@ -134,11 +135,13 @@ class Executions:
         run_at: Moment | None = None,
         key: str | None = None,
         overlap: Overlap = Overlap.ALLOW,
+        unique: Uniqueness | None = None,
         admit: Admit | None = None,
     ) -> Execution:
         """Run a job, now or at an instant; the same idempotency key answers with the same run.
 
-        The same key with another payload is a conflict.
+        The same key with another payload is a conflict. What is said here of requests for the same
+        run goes before what the job says.
         """
         _, execution = await self.request(
             project,
@@ -147,6 +150,7 @@ class Executions:
             run_at=run_at,
             key=key,
             overlap=overlap,
+            unique=unique,
             admit=admit,
         )
         return execution
@@ -160,6 +164,7 @@ class Executions:
         run_at: Moment | None = None,
         key: str | None = None,
         overlap: Overlap = Overlap.ALLOW,
+        unique: Uniqueness | None = None,
         admit: Admit | None = None,
     ) -> tuple[Job, Execution]:
         """As `trigger`, with the job that was found by the key."""
@@ -177,6 +182,9 @@ class Executions:
             payload=checked(payload),
         )
         new.key = key
+        rule = uniqueness_of(entry.job, unique)
+        if rule is not None:
+            new = ruled(new, rule, now, at_once=run_at is None)
         await keep_trigger(self.store, new, now)
         (id,) = await self._add([new], now)
         try:
@@ -185,7 +193,8 @@ class Executions:
             if id != new.id:
                 raise
             return entry.job, as_recorded(new, now)
-        if id != new.id:
+        found.is_new = id == new.id
+        if not found.is_new and (rule is None or (new.key is not None and found.key == new.key)):
             new.require_same_payload(found.id, found.payload)
         return entry.job, found
 

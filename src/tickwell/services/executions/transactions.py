@@ -13,6 +13,7 @@ from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Job
 from tickwell.domain.payload import checked
 from tickwell.domain.planning import new_execution
+from tickwell.domain.unique import Uniqueness, uniqueness_of
 from tickwell.errors import InvalidInput
 from tickwell.ids import Random, new_id
 from tickwell.ports.store import Upkeep
@@ -49,10 +50,11 @@ class Transactions:
         *,
         key: str | None = None,
         run_at: Moment | None = None,
+        unique: Uniqueness | None = None,
     ) -> Execution:
         """The same, now or at an instant; the execution as the transaction has it."""
         made: list[tuple[NewExecution, int]] = []
-        make = self._maker(payload, key, run_at)
+        make = self._maker(payload, key, run_at, unique)
 
         def make_and_tell(job: Job, now: int) -> NewExecution:
             made.append((make(job, now), now))
@@ -77,12 +79,28 @@ class Transactions:
             )
         return self.store
 
-    def _maker(self, payload: Any, key: str | None, run_at: Moment | None = None) -> Maker:
+    def _maker(
+        self,
+        payload: Any,
+        key: str | None,
+        run_at: Moment | None = None,
+        unique: Uniqueness | None = None,
+    ) -> Maker:
         check_key(key)
         own = checked(payload)
 
         def make(job: Job, now: int) -> NewExecution:
             self.check(job, job.payload if payload is None else payload)
+            rule = uniqueness_of(job, unique)
+            if rule is not None:
+                # Whether the same run is there is decided under a lock, which would be held as long
+                # as the transaction.
+                raise InvalidInput(
+                    f"a request for {job.name!r} is compared with others, which cannot be done in a"
+                    " transaction",
+                    field="unless" if rule.debounce is None else "debounce",
+                    hint="Request it after the commit",
+                )
             new = new_execution(
                 job,
                 now if run_at is None else max(instant_of(run_at, now), now),

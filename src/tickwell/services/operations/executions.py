@@ -10,6 +10,7 @@ from tickwell.domain.execution import Execution
 from tickwell.domain.job import Entry, Job
 from tickwell.domain.note import Output, Progress
 from tickwell.domain.step import Step
+from tickwell.domain.unique import Uniqueness
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.services.access.actor import Actor, Permission, needs
@@ -37,6 +38,7 @@ class ExecutionOperations:
         payload: Any = None,
         run_at: Moment | None = None,
         key: str | None = None,
+        unique: Uniqueness | None = None,
     ) -> Execution:
         """Run a job, now or at an instant; the same idempotency key answers with the same run."""
         await self.context.limiter.check_runs(actor, 1, payload)
@@ -46,6 +48,7 @@ class ExecutionOperations:
             payload=payload,
             run_at=run_at,
             key=key,
+            unique=unique,
             admit=allowed_to(actor),
         )
         await self._note(actor, "job.trigger", f"job/{execution.job_id}", execution.id)

@@ -110,6 +110,25 @@ class Flow:
         else:
             self._overlapped(row, now)
 
+    def replace(self, row: Row, new: NewExecution, now: int, horizon: int) -> None:
+        """Let a pending execution be what a later request for the same run asks for."""
+        execution = row.execution
+        new = new.put_off(execution.created_at)
+        before = execution.run_at, row.gate, row.limit, row.overlap
+        stays = before == (new.run_at, new.gate, new.limit, new.overlap)
+        execution.payload = own(new.payload)
+        if stays:
+            # It is due whatever comes: it keeps its permits, and its turn.
+            self.tables.move(row, execution.state, row.waits)
+            return
+        self.leave(row, State.WAITING, now)
+        self._release_job(row, now)
+        execution.run_at, execution.reason = new.run_at, None
+        row.gate, row.limit, row.overlap = new.gate, new.limit, new.overlap
+        row.rank, row.expires_at = new.rank, _expires_at(new)
+        self.tables.expire(row)
+        self.admit(row, now, horizon)
+
     def end(self, row: Row, state: State, reason: str | None, now: int) -> None:
         """End an execution, pass its permits on, and let its job go on."""
         execution = row.execution
@@ -203,8 +222,9 @@ class Flow:
             overlap=new.overlap,
             gate=new.gate,
             limit=new.limit,
+            unique=None if new.unique is None else new.unique.name,
             look_at=new.run_at,
-            expires_at=None if job.expires is None else new.run_at + job.expires,
+            expires_at=_expires_at(new),
         )
 
     def _take_job_permit(self, row: Row) -> bool:
@@ -309,6 +329,10 @@ class Flow:
         if not rests and (limit is None or cursor.runs < limit):
             cursor = replace(cursor, state=JobState.ACTIVE, next_fire_time=now, nudged=True)
         self.tables.put_entry(Entry(entry.job, cursor))
+
+
+def _expires_at(new: NewExecution) -> int | None:
+    return None if new.job.expires is None else new.run_at + new.job.expires
 
 
 def _inherit(execution: Execution, before: Execution) -> None:

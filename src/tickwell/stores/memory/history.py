@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
 from operator import itemgetter
 
 from tickwell.domain.execution import (
     LIVE,
+    PENDING,
     Execution,
     NewExecution,
     RangeSkip,
@@ -19,6 +20,7 @@ from tickwell.domain.execution import (
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import JobState, rank
 from tickwell.domain.queue import LaneLength
+from tickwell.domain.unique import Same
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.memory.flow import Flow
@@ -47,8 +49,25 @@ class MemoryHistory:
             known = self.tables.keys.get((new.job.id, new.key))
             if known is not None:
                 return known
+        if new.unique is not None and new.id not in self.tables.rows:
+            same = new.unique.answer(self._same_runs(new.job.id, new.unique.name), now)
+            if same is not None:
+                if new.unique.debounced:
+                    self.flow.replace(self.tables.rows[same.id], new, now, horizon)
+                return same.id
         self.flow.record(new, now, horizon)
         return new.id
+
+    def _same_runs(self, job_id: str, name: str) -> Iterator[Same]:
+        for id in self.tables.same.get((job_id, name), ()):
+            one = self.tables.rows[id].execution
+            yield Same(
+                one.created_at,
+                id,
+                is_pending=one.state in PENDING,
+                is_running=one.state is State.RUNNING,
+                is_untried=one.is_untried,
+            )
 
     async def get_execution(self, project: str, id: str) -> Execution | None:
         row = self.tables.rows.get(id)

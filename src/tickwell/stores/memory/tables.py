@@ -43,6 +43,8 @@ class Row:
     claim_id: str = ""
     #: A change of its job took it back while a worker held it for its instant.
     called_off: bool = False
+    #: What it has in common with the same runs of its job.
+    unique: str | None = None
 
 
 def own(value: Any) -> Any:
@@ -75,6 +77,8 @@ class Tables:
     dedupe: dict[tuple[str, str], str] = field(default_factory=dict)
     rows: dict[str, Row] = field(default_factory=dict)
     keys: dict[tuple[str, str], str] = field(default_factory=dict)
+    #: Executions by their job and what the same runs of it have in common.
+    same: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     by_job: dict[str, set[str]] = field(default_factory=dict)
     running: set[str] = field(default_factory=set)
     #: By execution and name.
@@ -116,8 +120,14 @@ class Tables:
         self.by_job.setdefault(execution.job_id, set()).add(execution.id)
         if execution.key is not None:
             self.keys[execution.job_id, execution.key] = execution.id
+        if row.unique is not None:
+            self.same.setdefault((execution.job_id, row.unique), set()).add(execution.id)
+        self.expire(row)
+
+    def expire(self, row: Row) -> None:
+        """Let its time to live end it."""
         if row.expires_at is not None:
-            heapq.heappush(self.expiring, (row.expires_at, execution.id))
+            heapq.heappush(self.expiring, (row.expires_at, row.execution.id))
 
     def move(self, row: Row, state: State, waits: Waits | None = None) -> None:
         """Change the state of an execution and keep all that is derived from it."""
@@ -170,8 +180,14 @@ class Tables:
 
     def drop_row(self, execution_id: str) -> None:
         """Forget an execution that has ended."""
-        execution = self.rows.pop(execution_id).execution
+        row = self.rows.pop(execution_id)
+        execution = row.execution
         self.by_job[execution.job_id].discard(execution_id)
         self.steps.pop(execution_id, None)
         if execution.key is not None:
             self.keys.pop((execution.job_id, execution.key), None)
+        if row.unique is not None:
+            same = self.same[execution.job_id, row.unique]
+            same.discard(execution_id)
+            if not same:
+                del self.same[execution.job_id, row.unique]

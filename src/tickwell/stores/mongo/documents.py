@@ -102,6 +102,7 @@ def row_of(doc: Document) -> MongoRow:
         permit=get("permit"),
         claim_id=get("claim", ""),
         called_off=get("called_off", False),
+        unique=get("unique"),
     )
 
 
@@ -149,6 +150,7 @@ def _values(row: Row, job: Job) -> tuple[tuple[str, Any], ...]:
         ("result", to_json(one.result)),
         ("revived_from", clean(one.revived_from)),
         ("gate", clean(row.gate)),
+        ("unique", row.unique),
         ("expires_at", row.expires_at if one.state not in ENDED else None),
         ("waits", None if row.waits is None else str(row.waits)),
         ("permit", row.permit if isinstance(row, MongoRow) and row.holds_key else None),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import astuple, fields
 from typing import Any
 
 from tickwell.domain.execution import (
@@ -21,6 +21,7 @@ from tickwell.domain.execution import (
 )
 from tickwell.domain.job import Job, JobState
 from tickwell.domain.queue import LaneLength
+from tickwell.domain.unique import Unique
 from tickwell.errors import NotFound
 from tickwell.ports.records import ExecutionFilter, Page, QueueLength
 from tickwell.stores.mongo.client import Part
@@ -51,7 +52,8 @@ from tickwell.stores.page_cursor import require_execution_cursor
 from tickwell.stores.sql.filters import executions_reach
 
 #: Fields of a run that are stored without conversion.
-_PLAIN = [each.name for each in fields(NewExecution) if each.name not in {"job", "kind", "overlap"}]
+_CONVERTED = {"job", "kind", "overlap", "unique"}
+_PLAIN = [each.name for each in fields(NewExecution) if each.name not in _CONVERTED]
 #: Lists have neither the attempts nor what they have done.
 _LISTED = {"attempts": 0, **WHOLE}
 NEWEST: Order = [("_id", -1)]
@@ -102,6 +104,7 @@ class MongoHistory(Part):
             some = [one for one in new if one.job.id in space.tables.jobs]
             await self.transactions.read_rows(space, [one.id for one in some])
             await self._read_keys(space, some)
+            await self._read_same(space, some)
             await self.transactions.read_gates(space, len(some) + 2, some)
 
         async def change(space: Workspace) -> None:
@@ -128,6 +131,23 @@ class MongoHistory(Part):
         for job_id, keys in by_job.items():
             found = self.database.executions.find({"job": job_id, "key": {"$in": keys}}, WHOLE)
             for doc in [doc async for doc in found]:
+                space.add_row(doc)
+
+    async def _read_same(self, space: Workspace, new: Sequence[NewExecution]) -> None:
+        """Read the runs that may answer a request: those that are live, and the newest."""
+        asked = {(one.job.id, one.unique.name, one.unique.within) for one in new if one.unique}
+        for job_id, name, within in sorted(asked):
+            same = {"job": job_id, "unique": name}
+            live = {**same, "state": {"$lt": FIRST_ENDED}}
+            found = self.database.executions.find(live, WHOLE, hint="same_live")
+            docs = [doc async for doc in found]
+            if within:
+                since = {**same, "created_at": {"$gt": space.now - within}}
+                newest = self.database.executions.find(
+                    since, WHOLE, sort=[("created_at", -1)], limit=1, hint="same"
+                )
+                docs += [doc async for doc in newest]
+            for doc in docs:
                 space.add_row(doc)
 
     async def sweep(self, seen: Abandoned) -> None:
@@ -341,10 +361,14 @@ def _is_gone(space: Workspace, job: Job) -> bool:
 def _document_of(new: NewExecution) -> Document:
     doc: dict[str, Any] = {name: getattr(new, name) for name in _PLAIN}
     doc |= {"job": new.job.id, "kind": KIND_CODE[new.kind], "overlap": OVERLAP_CODE[new.overlap]}
+    if new.unique is not None:
+        doc["unique"] = [*astuple(new.unique)]
     return doc | {"payload": to_json(new.payload), "key": clean(new.key), "gate": clean(new.gate)}
 
 
 def _new_of(doc: Document, job: Job) -> NewExecution:
     values = {name: doc[name] for name in _PLAIN}
     values |= {"payload": from_json(doc["payload"]), "job": job}
+    if "unique" in doc:
+        values["unique"] = Unique(*doc["unique"])
     return NewExecution(**values, kind=KINDS[doc["kind"]], overlap=OVERLAPS[doc["overlap"]])

@@ -97,6 +97,19 @@ INDEXES = (
     Index("executions", "job", (("job", 1), ("_id", 1))),
     Index("executions", "project", (("project", 1), ("_id", 1))),
     Index("executions", "key", (("job", 1), ("key", 1)), _partial(key=_THERE)),
+    # Runs that a later request may find to be the same: those that are live, and the newest.
+    Index(
+        "executions",
+        "same_live",
+        (("job", 1), ("unique", 1)),
+        _partial(unique=_THERE, state={"$lt": FIRST_ENDED}),
+    ),
+    Index(
+        "executions",
+        "same",
+        (("job", 1), ("unique", 1), ("created_at", -1)),
+        _partial(unique=_THERE),
+    ),
     Index(
         "executions",
         "over_held",

@@ -11,6 +11,7 @@ from tickwell.domain.document import job_to_document
 from tickwell.domain.execution import Claim, NewExecution, RangeSkip, State
 from tickwell.domain.job import Cursor, Entry, Job
 from tickwell.domain.outcome import Report
+from tickwell.domain.unique import Unique
 from tickwell.ports.records import Ended
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.rows.codec import (
@@ -113,8 +114,14 @@ def execution_argument(new: NewExecution) -> list[Any]:
             clean(new.key),
             new.backfill,
             new.revived_from,
+            None if new.unique is None else _unique_argument(new.unique),
         )
     )
+
+
+def _unique_argument(unique: Unique) -> list[Any]:
+    names = unique.name, unique.pending, unique.running, unique.within, unique.debounced
+    return present((*names, unique.most))
 
 
 def claim_of(row: Sequence[Any], job: Job) -> Claim:

@@ -91,10 +91,11 @@ def finish_quickly(session: Session, rows: Rows) -> list[Any]:
 
 
 def prune_executions(session: Session, ids: list[str]) -> list[Any]:
-    """Delete executions with their attempts and steps; how many, by job, project and state."""
+    """Delete executions with all that belongs to them; how many, by job, project and state."""
     counted = session.execute("count_pruned", ids).fetchall()
     session.execute("prune_attempts", ids)
     session.execute("prune_steps", ids)
+    session.execute("prune_unique", ids)
     session.execute("drop_executions", ids)
     return counted
 

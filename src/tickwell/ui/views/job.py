@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
+from tickwell.domain.explanation import repeat_of
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.domain.trigger.duration import parse_duration
@@ -122,7 +123,8 @@ async def trigger(
     found = await visitor.operations.executions.trigger(
         visitor.actor, id, payload=parse_json(payload, "payload")
     )
-    return redirect_with_toast(request, "Requested", f"/executions/{found.id}")
+    words = "Requested" if found.is_new else f"N{repeat_of(found.state)[1:]}"
+    return redirect_with_toast(request, words, f"/executions/{found.id}")
 
 
 @router.post("/jobs/{id}/delete")

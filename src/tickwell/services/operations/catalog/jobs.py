@@ -9,6 +9,7 @@ from typing import Any
 from tickwell.domain.change import Changed
 from tickwell.domain.document.initial_state import initial_state
 from tickwell.domain.job import Entry, Job, JobState
+from tickwell.domain.unique import Uniqueness, uniqueness
 from tickwell.errors import InvalidInput
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services.access.actor import Permission
@@ -222,22 +223,26 @@ async def unskip_occurrence(call: Call, key: str, body: occurrences.UnskipBody) 
     positional=("payload",),
 )
 async def trigger_job(call: Call, key: str, body: runs.TriggerBody) -> Answer:
-    """Run a job now, at an instant, or after a delay; with its own payload or with another."""
-    began = call.services.clock.now()
+    """Run a job now, at an instant, or after a delay; with its own payload or with another.
+
+    `is_new` is false where the request found the same run, by its key, `unless` or `debounce`.
+    """
     execution = await call.use.executions.trigger(
         call.actor,
         key,
         payload=body.payload,
         run_at=_run_at(body),
         key=call.idempotency_key,
+        unique=_unique(body),
     )
     # A key may be allowed to run a job and not to read it.
     may_read = Permission.READ in call.actor.permissions
     names = await call.use.executions.names(call.actor, [execution]) if may_read else {}
     document = execution_document(execution, names.get(execution.job_id))
-    replayed = execution.created_at < began  # it may have ended since, with a result
+    # One that is not new may have ended since, with a result.
     document = document if may_read else unread(document)
-    return Answer(document, location=f"/executions/{execution.id}", replayed=replayed)
+    document["is_new"] = execution.is_new
+    return Answer(document, location=f"/executions/{execution.id}", replayed=not execution.is_new)
 
 
 @GROUP.post(
@@ -336,6 +341,11 @@ def _run_at(body: runs.TriggerBody) -> Moment | None:
     if body.at is not None and body.in_ is not None:
         raise InvalidInput("`at` and `in` are mutually exclusive", field="in")
     return body.at if body.in_ is None else After(body.in_)
+
+
+def _unique(body: runs.TriggerBody) -> Uniqueness | None:
+    names = ("unless", "unique_key", "debounce", "debounce_max")
+    return uniqueness({name: getattr(body, name) for name in names})
 
 
 async def _job_answer(call: Call, entry: Entry) -> Answer:

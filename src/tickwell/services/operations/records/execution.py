@@ -14,6 +14,12 @@ class TriggerBody(Input):
     payload: Json = None
     at: Instant | None = None
     in_: Duration | None = field(None, alias="in", example="10m")
+    unless: str | None = field(
+        None, example="pending", description='"pending", "running", "never", or a duration.'
+    )
+    unique_key: str | None = field(None, min_length=1, max_length=255)
+    debounce: Duration | None = None
+    debounce_max: Duration | None = None
 
 
 class BackfillBody(Input):
@@ -140,6 +146,8 @@ class Execution(Output):
     error: str | None
     result: Json
     revived_from: str | None
+    #: In the answer to a request: whether that made it, or found it.
+    is_new: bool | None = None
     #: When the attempt under way is asked to stop, and when it ends regardless.
     soft_deadline: Instant | None = None
     hard_deadline: Instant | None = None

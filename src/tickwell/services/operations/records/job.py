@@ -186,6 +186,12 @@ class Policies(Input):
     rate: str | None = field(None, example="100/1m")
     rate_key: str | None = field(None, min_length=1, max_length=255, example="{payload.customer}")
     only_if: str | None = field(None, min_length=1, max_length=2048, example="has_mail")
+    unless: str | None = field(
+        None, example="pending", description='"pending", "running", "never", or a duration.'
+    )
+    unique_key: str | None = field(None, min_length=1, max_length=255, example="{payload.customer}")
+    debounce: Duration | None = None
+    debounce_max: Duration | None = None
     delivery: Literal["at_least_once", "at_most_once"] = "at_least_once"
     timeout: Timeout = field(OMITTED)
     expires: Duration | None = None
@@ -239,6 +245,10 @@ class JobPatch(Input):
     rate: str | None = field(None, example="50/1m")
     rate_key: str | None = None
     only_if: str | None = None
+    unless: str | None = None
+    unique_key: str | None = None
+    debounce: Json = None
+    debounce_max: Json = None
     delivery: str | None = None
     timeout: Json = None
     expires: Json = None

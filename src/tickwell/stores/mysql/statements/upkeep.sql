@@ -46,7 +46,7 @@ SET head.prune_at = CASE
 ) END;
 
 -- name: prune_executions
--- Delete executions with their attempts and steps; what is gone, by job, project and state.
+-- Delete executions with all that belongs to them; what is gone, by job, project and state.
 SELECT job, project, state, COUNT(*) FROM tickwell_execution FORCE INDEX (PRIMARY)
 WHERE id IN $1[] GROUP BY job, project, state;
 DELETE execution FROM ROWS($1, id ID) AS gone
@@ -55,6 +55,8 @@ DELETE attempt FROM ROWS($1, id ID) AS gone
 STRAIGHT_JOIN tickwell_attempt AS attempt FORCE INDEX (PRIMARY) ON attempt.execution = gone.id;
 DELETE step FROM ROWS($1, id ID) AS gone
 STRAIGHT_JOIN tickwell_step AS step FORCE INDEX (PRIMARY) ON step.execution = gone.id;
+DELETE same FROM ROWS($1, id ID) AS gone
+STRAIGHT_JOIN tickwell_unique_run AS same FORCE INDEX (PRIMARY) ON same.execution = gone.id;
 
 -- name: uncount_made
 -- Executions that are not on record any more.

@@ -39,7 +39,7 @@ FROM unnest($2::uuid[], $3::bigint[], $4::bigint[]) AS looked_at (job, dead, age
 WHERE cursor.job = looked_at.job;
 
 -- name: prune_executions
--- Delete executions with their attempts and steps; what is gone, by job, project and state.
+-- Delete executions with all that belongs to them; what is gone, by job, project and state.
 WITH gone AS (
     DELETE FROM tickwell.execution WHERE id = ANY ($1::uuid[]) RETURNING job, project, state
 ),
@@ -48,6 +48,9 @@ attempts AS (
 ),
 steps AS (
     DELETE FROM tickwell.step WHERE execution = ANY ($1::uuid[])
+),
+unique_runs AS (
+    DELETE FROM tickwell.unique_run WHERE execution = ANY ($1::uuid[])
 )
 SELECT job::text, project, state, count(*) FROM gone GROUP BY 1, 2, 3;
 

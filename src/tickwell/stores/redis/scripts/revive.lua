@@ -22,6 +22,9 @@ for _, id in ipairs(dead) do
     -- A person asked for it: it waits its turn instead of being skipped again.
     row[OVERLAP] = QUEUE_ALL
   end
+  if row[same.UNIQUE] then
+    redis.call('SADD', P .. 'same_live:' .. row[JOB] .. '\0' .. row[same.UNIQUE], id)
+  end
   admit(id, row, now, 0)
 end
 flush()

@@ -11,6 +11,7 @@ from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.flow.flow import Flow
 from tickwell.stores.sql.flow.initial_state import Batch
 from tickwell.stores.sql.flow.recording import Recorder, prune_at
+from tickwell.stores.sql.flow.same_runs import SameRuns
 from tickwell.stores.sql.rows.codec import DELETED, clean, ids_among
 from tickwell.stores.sql.session import Session
 
@@ -21,6 +22,7 @@ class Adding:
     def __init__(self, session: Session, cache: JobCache, now: int, horizon: int) -> None:
         self.session = session
         self.now = now
+        self.horizon = horizon
         self.flow = Flow(session, cache)
         self.recorder = Recorder(self.flow, now, horizon)
 
@@ -32,6 +34,12 @@ class Adding:
             if one.job.id not in heads or heads[one.job.id].state == DELETED:
                 raise NotFound("job", one.job.name)
         answers, fresh = await self._known(new)
+        same = SameRuns(self.flow, self.now, self.horizon)
+        if any(one.unique is not None for one in fresh):
+            found = await same.answers(fresh)
+            known = dict(zip((one.id for one in fresh), found, strict=True))
+            answers = [known.get(id, id) for id in answers]
+            fresh = [*same.fresh.values()]
         jobs = {one.job.id: one.job for one in fresh}
         batches = {id: Batch(id, heads[id].holder, []) for id in jobs}
         for one in fresh:
@@ -47,6 +55,7 @@ class Adding:
         await self._count(written, jobs)
         done = {batch.job for batch in written}
         await self._slowly([one for one in fresh if one.job.id not in done])
+        await same.close()
         await self.flow.close()
         return answers
 

@@ -76,6 +76,8 @@ class Settling:
         for id in revived:
             await self._revive(id, (await self.flow.job(dead[id])).priority)
             self.flow.ended[project, DEAD] -= 1
+        if revived:
+            await self.session.run("note_revived", revived)
         await self.flow.close()
         return revived
 

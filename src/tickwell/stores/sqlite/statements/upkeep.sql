@@ -51,6 +51,13 @@ DELETE FROM step WHERE execution IN (
     CROSS JOIN execution ON execution.id = gone.value
 );
 
+-- name: prune_unique
+-- What later requests find of them.
+DELETE FROM unique_run WHERE execution IN (
+    SELECT execution.key FROM json_each(?1) AS gone
+    CROSS JOIN execution ON execution.id = gone.value
+);
+
 -- name: drop_executions
 -- The executions themselves.
 DELETE FROM execution WHERE id IN (SELECT value FROM json_each(?1));

@@ -26,6 +26,7 @@ from tickwell.testing.contract.topics.repetition import Repetition
 from tickwell.testing.contract.topics.requesting import Backfilling, Requesting
 from tickwell.testing.contract.topics.skipping import Skipping
 from tickwell.testing.contract.topics.steps import Steps
+from tickwell.testing.contract.topics.uniqueness import Debounce, Uniqueness
 from tickwell.testing.contract.topics.unreadable import UnreadableDefinitions
 
 #: Every topic, for a test that needs only some.
@@ -40,6 +41,8 @@ TOPICS = (
     AfterFinish,
     Keys,
     Rates,
+    Uniqueness,
+    Debounce,
     Claiming,
     Finishing,
     Failures,

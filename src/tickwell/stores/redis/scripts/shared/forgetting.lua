@@ -9,6 +9,10 @@ local function forget_rows(ids)
     if row[KEY] then
       redis.call('HDEL', P .. 'keys', row[JOB] .. '\0' .. row[KEY])
     end
+    if row[same.UNIQUE] then
+      redis.call('ZREM', P .. 'same:' .. row[JOB] .. '\0' .. row[same.UNIQUE], id)
+      redis.call('SREM', P .. 'same_live:' .. row[JOB] .. '\0' .. row[same.UNIQUE], id)
+    end
   end
   variadic('HDEL', 'x', ids)
   for _, id in ipairs(ids) do

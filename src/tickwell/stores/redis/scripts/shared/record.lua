@@ -40,6 +40,9 @@ local function record(new, now, horizon)
     new[N_EXPIRES] or false, false, false, false, false, false, entry[J_VERSION], entry[J_HARD],
     false,
   }
+  if new[same.RULE] then
+    row[same.UNIQUE] = new[same.RULE][same.NAME]
+  end
   if existing then
     lift(id, existing)
     row[CREATED], row[ATTEMPT], row[ATTEMPTS] =

@@ -18,6 +18,11 @@ local PROJECT, JOB, VERSION, KIND, STATE, FIRE_TIME, RUN_AT, QUEUE, ABILITY, CRE
 -- What the queue knows of it. DEFINITION is the version that its next attempt runs by.
 local RANK, OVERLAP, GATE, LIMIT, LOOK_AT, EXPIRES, WAITS, HOLDS_JOB, HOLDS_KEY, CLAIM, CALLED_OFF,
   DEFINITION, HARD, ATTEMPTS = 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39
+-- Where in an execution stands what it has in common with the same runs of its job, and where in a
+-- new one its rule; others end before it. Fields of the rule. In one table, see `permits`.
+local same = {
+  UNIQUE = 40, RULE = 18, NAME = 1, PENDING = 2, RUNNING = 3, WITHIN = 4, DEBOUNCED = 5, MOST = 6,
+}
 -- An attempt in ATTEMPTS: number, outcome, worker, start, end, error, and its result.
 local A_RESULT = 7
 -- A job, under its id in the hash "cursor". J_MOVES counts writes: whoever read it compares that.

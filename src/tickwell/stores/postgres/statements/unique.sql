@@ -1,0 +1,38 @@
+-- Requests for the same run. All of it under the lock of the job.
+
+-- name: same_live
+-- Runs with a name that were live when last looked at: whether they are pending, were not tried,
+-- or are running now.
+SELECT same.requested_at, same.execution::text, queue.id IS NOT NULL, running.id IS NOT NULL,
+       coalesce(queue.charged + queue.lost + queue.returned = 0, false)
+FROM tickwell.unique_run AS same
+LEFT JOIN tickwell.queue ON queue.id = same.execution
+LEFT JOIN tickwell.running ON running.id = same.execution
+WHERE same.job = $1 AND same.name = $2 AND NOT same.ended;
+
+-- name: same_newest
+-- The newest of those that were requested later than an instant.
+SELECT requested_at, execution::text FROM tickwell.unique_run
+WHERE job = $1 AND name = $2 AND requested_at > $3 ORDER BY requested_at DESC, execution DESC LIMIT 1;
+
+-- name: note_ended
+-- They have ended: nobody looks at them again unless they are revived.
+UPDATE tickwell.unique_run SET ended = true WHERE execution = ANY ($1::uuid[]);
+
+-- name: note_revived
+-- They are looked at again.
+UPDATE tickwell.unique_run SET ended = false WHERE execution = ANY ($1::uuid[]);
+
+-- name: add_unique
+-- A run that later requests may find.
+INSERT INTO tickwell.unique_run (execution, job, name, requested_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (execution) DO NOTHING;
+
+-- name: load_gate
+-- Which gate a pending execution passes, and what its job's gate is to it.
+SELECT gate, overlap FROM tickwell.queue WHERE id = $1;
+
+-- name: replace_execution
+-- What a later request for the same run asks for.
+UPDATE tickwell.execution SET payload = $1, run_at = $2, gate = $3, gate_limit = $4, overlap = $5
+WHERE id = $6;
