@@ -20,6 +20,7 @@ from tickwell.declared.owner_asgi import InOwner
 from tickwell.declared.owner_loop import OwnerLoop, in_owner
 from tickwell.declared.policies import Policies
 from tickwell.declared.running import Running
+from tickwell.declared.start_runs import AtStart, StartRuns
 from tickwell.declared.syncing import Synced, Syncing, gone_from
 from tickwell.domain.event import JobOver, JobPaused, StepFailed
 from tickwell.domain.job import Job
@@ -67,6 +68,7 @@ class Scheduler(JobApi, Running):
         self.project = project
         self._defaults = Policies(**defaults) if defaults else Policies()
         self._declared: list[Job] = []
+        self._start_runs = StartRuns(project)
         #: Declared while the engine ran, and not in the store yet.
         self._late: list[Job] = []
         self._owner = OwnerLoop(self._make_loop, self._stop_here)
@@ -111,6 +113,7 @@ class Scheduler(JobApi, Running):
         name: str | None = None,
         isolation: Literal["none", "process"] = "none",
         shared: bool = False,
+        at_start: AtStart | None = None,
         **policies: Unpack[Policies],
     ) -> Declare:
         """Declare a function as a job: by a trigger, or without one on demand.
@@ -118,6 +121,8 @@ class Scheduler(JobApi, Running):
         Policies are the fields of a job: retry, overlap, misfire, timeout, queue, payload, …
         With `isolation="process"` it runs in a process of its own, which can be killed.
         With `shared=True` jobs of every project may call the function, not only this one's.
+        With `at_start="boot"` it also runs once after each boot of the machine, as by cron's
+        `@reboot`; with "process", at each start of this scheduler with a worker.
         """
         # Refused before the function is seen: a function in place of the trigger, above all.
         self._definition("job" if name is None else name, trigger, Call("job"), dict(policies))
@@ -129,6 +134,7 @@ class Scheduler(JobApi, Running):
             self._tend(handler)
             if trigger is not None:  # a fire that cannot be called is refused here
                 handler.arguments(job.payload)
+            self._start_runs.add(chosen, at_start)
             self._inside.handlers.register(handler)
             self._declare(stamped(replace(job, app=self.app)))
             return JobFunction(function, handler, self, self.blocking)
@@ -136,13 +142,20 @@ class Scheduler(JobApi, Running):
         return cast("Declare", decorate)
 
     def declare(
-        self, name: str, trigger: Trigger | None, target: Target, **policies: Unpack[Policies]
+        self,
+        name: str,
+        trigger: Trigger | None,
+        target: Target,
+        *,
+        at_start: AtStart | None = None,
+        **policies: Unpack[Policies],
     ) -> None:
         """Declare a job whose target is no function of this program: a webhook, a Celery task.
 
         Like one by `@scheduler.job`, it is paused once the code declares it no more.
         """
         job = self._definition(name, trigger, target, dict(policies))
+        self._start_runs.add(name, at_start)
         self._declare(stamped(replace(job, app=self.app)))
 
     def _tend(self, handler: Handler) -> None:
@@ -317,7 +330,11 @@ class Scheduler(JobApi, Running):
     async def _make_engine(self, roles: frozenset[str]) -> Engine:
         from tickwell.wiring import make_engine
 
-        synced = await self.sync()
+        synced, inside = await self.sync(), self._inside
+        if "worker" in roles:
+            await self._start_runs.request(
+                inside.jobs, inside.executions, inside.store, inside.clock
+            )
         return make_engine(
             self._inside.store,
             self._inside.handlers,

@@ -86,6 +86,15 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="boots forgotten",
+        flaw="what runs once for each boot runs again a month later, with a restart of the program",
+        patch=engines.boots_forgotten,
+        prey=Tested(
+            test="library/test_start_runs.py"
+            "::test_a_boot_is_remembered_longer_than_the_history_of_its_run"
+        ),
+    ),
+    Variant(
         name="condition asked again",
         flaw="work that an attempt has begun is left half done, since there is nothing new to do",
         patch=engines.conditions_asked_again,

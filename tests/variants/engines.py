@@ -5,6 +5,7 @@ from dataclasses import replace
 from hmac import new
 from types import SimpleNamespace
 
+from tickwell.declared import start_runs
 from tickwell.declared.internals import internals
 from tickwell.domain import change as changes
 from tickwell.domain import outcome as outcomes
@@ -47,6 +48,11 @@ def recovery_at_start_only(patches):
         return self.settings.sweep
 
     patches.setattr(Reaper, "step", step)
+
+
+def boots_forgotten(patches):
+    """That a boot has had its run is known by the run alone, which retention deletes."""
+    patches.setattr(start_runs, "_REMEMBERED", 0)
 
 
 def conditions_asked_again(patches):

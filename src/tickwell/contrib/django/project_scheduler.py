@@ -16,6 +16,7 @@ from tickwell.contrib.django.task_job import TaskJob
 from tickwell.contrib.django.transactions import TransactionalBlocking
 from tickwell.declared.function import Declare, JobFunction, handler_of
 from tickwell.declared.policies import Policies
+from tickwell.declared.start_runs import AtStart
 from tickwell.domain.trigger import Trigger
 from tickwell.errors import NotFound
 from tickwell.executors.handlers import Handler
@@ -48,10 +49,18 @@ class ProjectScheduler(Scheduler):
         name: str | None = None,
         isolation: Literal["none", "process"] = "none",
         shared: bool = False,
+        at_start: AtStart | None = None,
         **policies: Unpack[Policies],
     ) -> Declare:
         """Declare a function as a job, as any scheduler does."""
-        declare = super().job(trigger, name=name, isolation=isolation, shared=shared, **policies)
+        declare = super().job(
+            trigger,
+            name=name,
+            isolation=isolation,
+            shared=shared,
+            at_start=at_start,
+            **policies,
+        )
 
         def decorate(function: Callable[..., Any]) -> JobFunction[Any, Any, Any, Any]:
             declared = declare(function)

@@ -144,7 +144,7 @@ def _alias(fields: list[str]) -> list[str]:
         )
     if name == "@reboot":
         reason = "@reboot is an event, not a time that all processes compute alike"
-        hint = "Where your program starts, trigger an on-demand job"
+        hint = 'Declare the job in code, with @scheduler.job(at_start="boot")'
         raise InvalidTrigger(reason, field="cron", hint=hint)
     if name not in ALIASES or len(fields) > 1:
         hint = f"The known ones are {', '.join(ALIASES)}"

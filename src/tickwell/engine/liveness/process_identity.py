@@ -11,6 +11,18 @@ _PROC = Path("/proc")
 _ENDED = frozenset({"Z", "X", "x"})
 
 
+def boot_id() -> str:
+    """What is new with each boot of this machine; empty where nothing tells."""
+    try:
+        return _boot(_PROC)
+    except (OSError, ValueError):
+        return ""
+
+
+def _boot(proc: Path) -> str:
+    return (proc / "sys/kernel/random/boot_id").read_text("ascii").strip()
+
+
 def own_process() -> str:
     """What no other process has had on this machine since it started; empty where nothing tells.
 
@@ -25,7 +37,7 @@ def _identity(pid: int, proc: Path) -> str:
         # In a container that was given its host's /proc ids mean other processes.
         if (proc / "self").readlink().name != str(pid):
             return ""
-        boot = (proc / "sys/kernel/random/boot_id").read_text("ascii").strip()
+        boot = _boot(proc)
         namespace = (proc / "self/ns/pid").readlink()
         return f"{boot} {namespace} {pid} {_began(pid)}"
     except (OSError, ValueError, IndexError):  # not Linux, or nothing that we may read

@@ -51,7 +51,7 @@ from tickwell.errors import InvalidTrigger
         ("0 0 31W 2 *", "cron.day-of-month", "no month"),
         ("0 0 */30 2 1#2", "cron.day-of-month", "no month"),
         ("@every 5m", "cron", "interval"),
-        ("@reboot", "cron", "trigger an on-demand job"),
+        ("@reboot", "cron", 'at_start="boot"'),
         ("@daily *", "cron", "not a known alias"),
         ("* * * *\x00 *", "cron", "control"),
         ("* * * *\n*", "cron", "control"),
