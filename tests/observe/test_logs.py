@@ -90,6 +90,16 @@ def test_an_attempt_s_line_has_the_fields_of_its_execution(caplog):
 
 
 @pytest.mark.parametrize("charged", [1, 3])
+def test_the_sentence_of_a_failure_names_the_exception_not_the_last_line_of_it(caplog, charged):
+    event = finished(OutcomeKind.FAILED, charged)
+    event.reports[0].error = "Traceback …\nOSError: no route\n(Background: https://x)"
+    EventLog().hear(event)
+    assert {each.getMessage().rpartition(": O")[2] for each in caplog.records} == {
+        "SError: no route"
+    }
+
+
+@pytest.mark.parametrize("charged", [1, 3])
 def test_a_failed_webhook_names_its_host_and_no_more_of_its_address(caplog, charged):
     event = finished(OutcomeKind.FAILED, charged)
     job, url = event.reports[0].claim.job, "https://Hooks.example.com:8443/services/s3cret?t=0k"

@@ -34,6 +34,10 @@ def died(error=None, reason=None):
         ('Traceback (most recent call last):\n  File "a", line 3\nKeyError: 17', "KeyError: N"),
         ("…ile 'a', line 3\nKeyError: 'x'", "KeyError: 'x'"),
         ('Traceback:\n  File "a", line 3\n    f()\nKeyError: 1\nmore\n', "KeyError: N"),
+        (
+            "  + Exception Group Traceback:\n  | T (2 sub-exceptions)\n    | KeyError: 7\n",
+            "T (N sub-exceptions): KeyError: N",
+        ),
         ("no order 0197c0de-0000-7000-8000-000000000000", "no order ID"),
         ("10.0.0.7:443 cannot be reached: refused", "N cannot be reached: refused"),
         ("\n\n", "died without an error message"),

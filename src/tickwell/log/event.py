@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from tickwell.log.headline import headline
 from tickwell.log.text import block, one_line, value
 
 #: In our own events made by us, of digits: nothing in them is to be left out.
@@ -74,7 +75,7 @@ def render(event: LogEvent, values: Mapping[str, Any]) -> tuple[str, dict[str, A
     """The sentence of an event and its fields; other values serve the sentence only."""
     cleaned = clean(values, _OURS)
     error = str(cleaned.get("error", "")).strip()
-    cause = error.rpartition("\n")[2].strip() or "no error text"
+    cause = headline(error) or "no error text"
     message = one_line(event.sentence.format_map(_Words(cleaned, cause=cause)))
     return message, {name: cleaned[name] for name in event.fields if name in cleaned}
 

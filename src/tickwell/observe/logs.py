@@ -14,6 +14,7 @@ from tickwell.domain.http.url import parse_url
 from tickwell.domain.outcome import Report
 from tickwell.log import events as lines
 from tickwell.log.event import LogEvent, wants
+from tickwell.log.headline import headline
 from tickwell.observe.outages import Outages
 
 #: Outcomes whose line is that of a failed attempt, where another one follows.
@@ -129,7 +130,7 @@ def _lines_of(report: Report) -> Iterator[tuple[LogEvent, dict[str, Any]]]:
     if report.state is State.DEAD:
         # The last attempt counts as a failed attempt, too. Its traceback comes once.
         if report.outcome in _FAILED:
-            cause = (report.error or "").rstrip().rpartition("\n")[2]
+            cause = headline(report.error or "")
             more = {"next": "no retry", "error": cause}
             yield lines.EXECUTION_FAILED, {**outcome, **_host(report), **more}
         yield lines.EXECUTION_DEAD, {**outcome, "reason": report.reason}

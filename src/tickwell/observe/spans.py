@@ -21,6 +21,7 @@ from tickwell.domain.job import Job
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.trigger import Cron
 from tickwell.ids import span_id, trace_id
+from tickwell.log.headline import headline
 from tickwell.log.text import one_line
 from tickwell.ports.executor import Executor, Sort
 
@@ -303,7 +304,7 @@ def _describe(span: Span, outcome: Outcome) -> None:
         return
     span.set_attribute("tickwell.outcome", outcome.kind.value)
     if outcome.kind in _FAILURES:
-        cause = (outcome.error or "").strip().rpartition("\n")[2]
+        cause = headline(outcome.error or "")
         span.set_attribute("error.type", outcome.kind.value)
         span.set_status(StatusCode.ERROR, _shown(cause))
 

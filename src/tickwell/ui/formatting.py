@@ -19,6 +19,7 @@ from tickwell.domain.external import External
 from tickwell.domain.http import Http
 from tickwell.domain.job import Entry
 from tickwell.domain.target import Target
+from tickwell.log.headline import headline
 from tickwell.services.audit.entry import Entry as Audited
 from tickwell.services.jobs.fire_times import upcoming
 from tickwell.services.redaction.masking import masked_url
@@ -163,14 +164,13 @@ def next_fire(entry: Entry) -> int | None:
 
 
 def what(execution: Execution) -> str:
-    """Why it waits, or ended as it did, in one line: of a traceback the last one."""
+    """Why it waits, or ended as it did, in one line."""
     text = waits(execution) or execution.error or execution.reason or ""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
     if is_sent(execution.ability, execution.result):
         return "sent; its result is not awaited"
-    if not lines:
+    if not text.strip():
         return "requested" if execution.kind is Kind.REQUEST else ""
-    return lines[-1] if lines[0].startswith("Traceback") else lines[0]
+    return headline(text)
 
 
 def waits(execution: Execution) -> str:

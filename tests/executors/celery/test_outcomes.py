@@ -30,9 +30,17 @@ def unread(status, traceback=None):
         (TaskState("REVOKED", raised("TaskRevokedError", "terminated")), "cancelled", "terminated"),
         (TaskState("REJECTED", raised("Reject")), "failed", "rejected the task: because"),
         (TaskState("FAILURE", raised("TimeLimitExceeded", "300")), "timed_out", "Exceeded: 300"),
-        (TaskState("FAILURE", raised("KeyError"), "Trace\nKeyError: 7"), "failed", "KeyError: 7"),
-        (unread("FAILURE", "Trace\nshop.Odd: 7"), "failed", "shop.Odd: 7"),
-        (unread("FAILURE", "Trace\nbilliard.TimeLimitExceeded: 3"), "timed_out", "Exceeded: 3"),
+        (
+            TaskState("FAILURE", raised("KeyError"), "Traceback\nKeyError: 7"),
+            "failed",
+            "KeyError: 7",
+        ),
+        (unread("FAILURE", "Traceback\nshop.Odd: 7"), "failed", "shop.Odd: 7"),
+        (
+            unread("FAILURE", "Traceback\nbilliard.TimeLimitExceeded: 3"),
+            "timed_out",
+            "Exceeded: 3",
+        ),
         (unread("FAILURE"), "failed", "upgrade the Celery workers to 5.7"),
         (TaskState("FAILURE"), "failed", "Exception:"),
         (TaskState("FAILURE", None, "redis://:hunter2@cache is away"), "failed", "://:…@cache is"),
@@ -49,7 +57,10 @@ def test_each_end_of_a_task_is_an_outcome(state, kind, error):
     ("state", "error"),
     [
         (TaskState("FAILURE", raised("NotRegistered")), "of queue 'billing' has no task"),
-        (unread("FAILURE", "Trace\ncelery.NotRegistered: 'x'"), "of queue 'billing' has no task"),
+        (
+            unread("FAILURE", "Traceback\ncelery.NotRegistered: 'x'"),
+            "of queue 'billing' has no task",
+        ),
         (TaskState(UNREADABLE, "DecodeError"), 'result_serializer = "json"'),
     ],
 )

@@ -35,7 +35,7 @@ def test_the_second_of_two_beats_is_in_time(lease, beat):
 async def test_a_beat_that_is_not_answered_fails_and_says_so():
     settings = Settings(store="memory://", lease="600ms", beat="100ms")
     pulse = Pulse(Silent(), ManualClock(), settings, a_worker, lambda *_: None)
-    with pytest.raises(StoreUnavailable, match=r"not answered a beat for 0\.2 s"):
+    with pytest.raises(StoreUnavailable, match=r"not answered a heartbeat for 0\.2 s"):
         await pulse.step()
 
 

@@ -429,7 +429,7 @@ def say_roles(process: Document) -> str:
 
 def say_error(error: str | None) -> str:
     """What went wrong, in one line."""
-    from tickwell.services.executions.dead_letters import headline
+    from tickwell.log.headline import headline
 
     return headline(error) if error else ""
 

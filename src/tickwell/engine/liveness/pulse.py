@@ -53,8 +53,8 @@ class Pulse:
                 await self.beat()
         except TimeoutError as error:
             raise StoreUnavailable(
-                f"the store has not answered a beat for {self.patience:g} s; it is asked again on a"
-                " fresh connection"
+                f"the store has not answered a heartbeat for {self.patience:g} s; retrying on a new"
+                " connection"
             ) from error
         return self.settings.beat
 

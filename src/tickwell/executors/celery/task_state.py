@@ -11,6 +11,7 @@ from tickwell.domain.outcome import Outcome
 from tickwell.executors.results import MARK
 from tickwell.executors.text import end_of, shown
 from tickwell.executors.words import ERROR_LIMIT, succeeded
+from tickwell.log.headline import headline
 
 #: States after which a task does not change any more.
 ENDED = frozenset({"SUCCESS", "FAILURE", "REVOKED", "REJECTED", "IGNORED"})
@@ -85,7 +86,7 @@ def exception_of(state: TaskState) -> tuple[str, str]:
     if state.unread:
         if not state.traceback:
             return "Exception", f"not JSON ({state.unread}). {_WRITE_JSON}"
-        kind, _, message = state.traceback.rstrip().rpartition("\n")[2].partition(": ")
+        kind, _, message = headline(state.traceback).partition(": ")
         return kind.rpartition(".")[2], message
     if not isinstance(result, dict):
         return "Exception", "" if result is None else str(result)

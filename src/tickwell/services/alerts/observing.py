@@ -15,6 +15,7 @@ from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import HOUR, MINUTE
 from tickwell.domain.tally import MINUTES, Range, Tally, total
 from tickwell.domain.trigger.duration import format_duration
+from tickwell.log.headline import headline
 from tickwell.log.text import one_line
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
@@ -22,7 +23,6 @@ from tickwell.services.alerts.missing import MissingJobs, observed
 from tickwell.services.alerts.monitors_down import MonitorsDown
 from tickwell.services.alerts.outcomes import Ended
 from tickwell.services.alerts.watched import is_watched
-from tickwell.services.executions.dead_letters import headline
 from tickwell.services.health import HealthReader
 from tickwell.services.insights.metrics import by_interval, read
 from tickwell.services.jobs.jobs_by_id import jobs_by_id

@@ -10,6 +10,7 @@ from math import inf
 from typing import Protocol
 
 from tickwell.domain.execution import Execution, State
+from tickwell.log.headline import headline
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.ports.store import HistoryStore, RecordStore
 from tickwell.services.slots.retention_edge import note
@@ -73,16 +74,6 @@ class Groups:
     looked_at: int
     #: Older ones are not counted.
     more: bool
-
-
-def headline(error: str) -> str:
-    """The line that says what went wrong: the first, or in a traceback the one after the frames."""
-    lines = [line for line in error.splitlines() if line.strip()] or [error]
-    if "Traceback" not in lines[0] and not lines[0].startswith("…"):
-        return lines[0].strip()
-    frames = [number for number, line in enumerate(lines) if line.startswith('  File "')]
-    after = lines[frames[-1] + 1 :] if frames else lines[1:]
-    return next((line.strip() for line in after if not line.startswith(" ")), lines[-1].strip())
 
 
 def signature(execution: Execution) -> str:

@@ -10,11 +10,12 @@ from tickwell.domain.execution import DUE, Execution, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import DAY, HOUR
 from tickwell.domain.tally import Tally, total
+from tickwell.log.headline import headline
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import CatalogStore, Store
 from tickwell.services.alerts.watched import is_paused_on_purpose
 from tickwell.services.cooperative import cooperatively
-from tickwell.services.executions.dead_letters import headline, signature
+from tickwell.services.executions.dead_letters import signature
 from tickwell.services.insights.metrics import hourly
 from tickwell.services.jobs.fire_times import due_or_upcoming
 from tickwell.services.jobs.jobs_by_id import jobs_by_id

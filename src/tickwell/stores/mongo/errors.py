@@ -121,7 +121,7 @@ def _is_away(error: BaseException, codes: set[int]) -> bool:
 
 def _away(error: BaseException, where: str) -> StoreUnavailable:
     if isinstance(error, NetworkTimeout):
-        return StoreUnavailable(f"{where} does not answer in time; check the server and the way")
+        return StoreUnavailable(f"{where} does not answer in time; check the server and network")
     if isinstance(error, ServerSelectionTimeoutError) and "replica set" in str(error).lower():
         return StoreUnavailable(
             f"{where} has no primary ({_driver_message(error)}); wait for an election"

@@ -132,7 +132,7 @@ def _remedy(words: str) -> str:
 
 def _away(error: BaseException, where: str) -> StoreUnavailable:
     if isinstance(error, TimeoutError):
-        return StoreUnavailable(f"{where} does not answer in time; check the server and the way")
+        return StoreUnavailable(f"{where} does not answer in time; check the server and network")
     return StoreUnavailable(
         f"{where} does not answer ({driver_message(error)}); check that it runs and can be reached"
     )

@@ -165,7 +165,7 @@ def _wrong_url(error: BaseException) -> str | None:
 
 def _away(error: BaseException, where: str) -> StoreUnavailable:
     if isinstance(error, TimeoutError):
-        return StoreUnavailable(f"{where} does not answer in time; check the server and the way")
+        return StoreUnavailable(f"{where} does not answer in time; check the server and network")
     if not code_of(error) and _CUT.search(str(error)):
         return StoreUnavailable(f"{where} ended the connection; try again")
     if isinstance(error, asyncpg.TargetServerAttributeNotMatched):

@@ -106,7 +106,7 @@ def _away(error: BaseException, where: str) -> StoreUnavailable:
         # A Redis without TLS waits for the end of a command when it is offered a handshake.
         tls = " or, if it has no TLS, use redis://" if where.startswith("rediss:") else ""
         return StoreUnavailable(
-            f"{where} does not answer in time; check the server and the way{tls}"
+            f"{where} does not answer in time; check the server and network{tls}"
         )
     return StoreUnavailable(
         f"{where} does not answer ({driver_message(error)}); check that it runs and can be reached"
