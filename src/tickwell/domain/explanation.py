@@ -14,6 +14,8 @@ from tickwell.domain.execution import BY_NEWER_FIRE, ENDED, Reason, State
 NOT_RETRIED = "not to be retried"
 OVERDUE = "older than the retry policy allows"
 AT_MOST_ONCE = "at most once: "
+#: Before the words of an attempt that was given back untried: its project is at a limit.
+POSTPONED = "postponed: "
 #: Before the words of a handler or a receiver that asked for no further attempt.
 GAVE_UP = "gave up: "
 
@@ -45,10 +47,13 @@ _DEAD = (
 )
 
 
-def reason_of(state: State, text: str | None) -> Reason | None:
-    """The reason behind a stored text; None while nothing needs one."""
+def reason_of(state: State, text: str | None, error: str | None = None) -> Reason | None:
+    """The reason behind a stored text; None while nothing needs one.
+
+    `error` is that of the newest attempt, by which one that waits may have been postponed.
+    """
     if text is None:
-        return None
+        return Reason.QUOTA if _is_postponed(state, error) else None
     if state in _CODES:
         return Reason(text) if text in _CODES[state] else None
     if state is State.CANCELLED:
@@ -67,9 +72,15 @@ def repeat_of(state: State) -> str:
     return f"not new: the same run is {'running' if state is State.RUNNING else 'pending'}"
 
 
-def explanation_of(state: State, text: str | None) -> str:
+def explanation_of(state: State, text: str | None, error: str | None = None) -> str:
     """The reason in words; empty where there is none."""
+    if text is None and error is not None and _is_postponed(state, error):
+        return error
     reason = reason_of(state, text)
     if state in _CODES and reason is not None:
         return _CODES[state][reason]
     return text or ""
+
+
+def _is_postponed(state: State, error: str | None) -> bool:
+    return state is State.WAITING and error is not None and error.startswith(POSTPONED)

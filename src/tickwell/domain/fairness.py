@@ -48,13 +48,6 @@ FIRST_PROJECT = "default"
 NO_LIMIT = 1 << 30
 
 
-def seats(capacity: int, *, part: float, running: int, workers: int) -> int:
-    """How much of one worker's capacity a project may take; one at least.
-
-    `part` is the part of the capacity, 1 all of it. `running` is the limit of the project in all
-    workers together, 0 none: each worker keeps its part of that, rounded up.
-    """
-    most = NO_LIMIT if part >= 1 else int(capacity * part)
-    if running:
-        most = min(most, -(-running // workers))
-    return max(most, 1)
+def seats(capacity: int, part: float) -> int:
+    """How much of one worker's capacity a project may take, one at least: `part` of it, 1 all."""
+    return NO_LIMIT if part >= 1 else max(int(capacity * part), 1)

@@ -181,7 +181,7 @@ def waits(execution: Execution) -> str:
 
 def explained(execution: Execution) -> str:
     """Why it stands as it does, in words."""
-    return explanation_of(execution.state, execution.reason)
+    return explanation_of(execution.state, execution.reason, execution.error)
 
 
 def lines_between(before: Any, after: Any) -> list[str]:

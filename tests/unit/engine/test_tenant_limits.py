@@ -56,12 +56,10 @@ async def crowd(rig, count, **options):
     return [await rig.request(job) for _ in range(count)]
 
 
-def test_the_seats_are_a_part_of_the_slots_or_of_the_limit():
-    assert seats(100, part=1.0, running=0, workers=3) == NO_LIMIT
-    assert seats(100, part=0.8, running=0, workers=3) == 80
-    assert seats(1, part=0.8, running=0, workers=1) == 1
-    assert seats(100, part=0.8, running=10, workers=3) == 4
-    assert seats(100, part=1.0, running=1, workers=8) == 1
+def test_the_seats_are_a_part_of_the_slots():
+    assert seats(100, 1.0) == NO_LIMIT
+    assert seats(100, 0.8) == 80
+    assert seats(1, 0.8) == 1
 
 
 @pytest.mark.parametrize("made", [[], ["default"]])
@@ -136,34 +134,19 @@ async def test_a_worker_that_has_just_started_keeps_to_the_limit_of_a_project():
     assert len(rig.executor.calls) == 2
 
 
-async def test_a_limit_of_the_project_is_parted_among_the_workers():
-    rig = Rig(capacity=10, lead=0.0)
-    await limit(rig, "loud", 6)
-    await crowd(rig, 1)
-    await step(rig)  # the project is met
-    for lane in rig.worker.lanes:
-        lane.company = 2
-    await rig.clock.advance(10)
-    await rig.beat()
-    for _ in range(20):
-        await rig.request((await rig.memory.get_jobs("loud", ["loud"]))[0].job)
-    await step(rig)
-    assert len(rig.executor.calls) == 3
-
-
 async def test_the_limits_of_many_projects_are_read_a_few_at_each_step():
     rig = Rig(capacity=10, lead=0.0)
     (lane,), shares = rig.worker.lanes, rig.worker.shares
     names = [f"project-{number}" for number in range(AT_ONCE + 5)]
     claims: Any = [SimpleNamespace(job=SimpleNamespace(project=name)) for name in names]
-    await shares.meet(claims)
+    await shares.meet(claims, rig.worker.lanes, lambda _claim: lane)
     for name in names:
         lane.share_of(name)
         await limit(rig, name, 3)
     await shares.look(rig.worker.lanes)
-    assert [lane.shares[name].seats for name in names].count(3) == AT_ONCE
+    assert [lane.shares[name].limit for name in names].count(3) == AT_ONCE
     await shares.look(rig.worker.lanes)
-    assert [lane.shares[name].seats for name in names].count(3) == len(names)
+    assert [lane.shares[name].limit for name in names].count(3) == len(names)
 
 
 async def test_a_limit_that_is_raised_lets_in_what_is_held(rigs):

@@ -410,7 +410,7 @@ def _reason(execution: Document) -> str:
     from tickwell.domain.execution import State
     from tickwell.domain.explanation import explanation_of
 
-    return explanation_of(State(execution["state"]), execution["reason"])
+    return explanation_of(State(execution["state"]), execution["reason"], execution["error"])
 
 
 def waiting_for(execution: Document) -> str:

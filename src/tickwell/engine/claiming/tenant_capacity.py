@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 from tickwell.domain.fairness import NO_LIMIT
@@ -28,9 +29,11 @@ class TenantCapacity:
         "counted_at",
         "held",
         "in_hand",
+        "limit",
         "line",
         "mean",
         "moved_at",
+        "part",
         "seated",
         "seats",
         "turn",
@@ -39,6 +42,9 @@ class TenantCapacity:
     def __init__(self) -> None:
         #: How much of the lane's capacity it may take.
         self.seats = NO_LIMIT
+        #: How many of the project may run in all workers together; 0: no limit. And the equal
+        #: part of each worker: what is put off is claimed by any of them.
+        self.limit, self.part = 0, 1.0
         self.seated = 0
         self.in_hand = 0
         #: Due, with free capacity perhaps, but not for this project.
@@ -61,7 +67,7 @@ class TenantCapacity:
 
     def startable(self, capacity: int, lead: float) -> int:
         """How many of it a lane's capacity could start within the lead."""
-        return int(capacity * lead / max(self.mean, 0.01))
+        return 0 if self.seats == 0 else int(capacity * lead / max(self.mean, 0.01))
 
     def next_held(self) -> Attempt | None:
         """The first that still waits for a seat of the share."""
@@ -71,6 +77,10 @@ class TenantCapacity:
                 return attempt
         return None
 
+    def expected(self, now: int) -> int:
+        """How many were put off, and come back."""
+        return ceil(self.line) if self.turn > now else 0
+
     def put_off(self, id: str, now: int) -> int:
         """Milliseconds until one more of the project may expect a seat.
 
@@ -78,7 +88,7 @@ class TenantCapacity:
         running would. Once seats come free faster, so many are soon through: turns that were
         given while hosts hung keep nobody waiting.
         """
-        pace, end = max(self.mean, 0.01) / self.seats, float(now + LONGEST)
+        pace, end = max(self.mean, 0.01) / max(self.seats, self.part), float(now + LONGEST)
         through = (now - self.counted_at) / pace
         self.line = min(max(self.line - through, 0.0) + 1, LONGEST / pace)
         self.counted_at = now

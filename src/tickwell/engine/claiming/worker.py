@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from tickwell.clock import Clock
@@ -19,6 +20,7 @@ from tickwell.engine.planning.outage_recovery import OutageRecovery
 from tickwell.engine.running.attempt import Attempt
 from tickwell.engine.running.give_back import give_back_worst
 from tickwell.engine.running.runner import Runner
+from tickwell.errors import TickwellError
 from tickwell.ports.executor import Sort
 from tickwell.ports.records import CLAIM_BYTES, ClaimRequest
 from tickwell.ports.store import Store
@@ -53,7 +55,7 @@ class Worker:
         self.queues = OpenQueues(store, clock, settings.queues)
         self.refusals = Refusals(store, clock, runner.refusal)
         runner.on_refusal = self.refusals.add
-        self.shares = TenantLimits(store, clock, settings)
+        self.shares = TenantLimits(store, clock, settings, lambda: self.id)
         self.company = PeerCount(store, clock, settings.queues, lanes.keys())
         self.id = new_id()
         self.draining = False
@@ -175,7 +177,7 @@ class Worker:
         """
         known = self.runner.known() if request.repeated else set()
         claims = await self.store.claim(request)
-        await self.shares.meet(claims)
+        await self.shares.meet(claims, self.lanes, self._lane_of)
         if not request.repeated:
             return claims
         known |= self.runner.known()
@@ -183,7 +185,7 @@ class Worker:
 
     async def _rest(self, asked_at: int | None) -> float:
         """None: there was no room, so whatever comes next has to wait for free capacity."""
-        rests = [self.settings.poll, self.queues.rest]
+        rests = [self.settings.poll, self.queues.rest, self.shares.rest(self.lanes)]
         if asked_at is not None:
             rests.append(await self._until_next(asked_at))
         if any(lane.ready or lane.held() for lane in self.lanes):
@@ -239,6 +241,7 @@ class Worker:
     def _reincarnate(self) -> None:
         """Declared lost: what was in hand runs elsewhere. Begin again under another id."""
         self.runner.disown()
+        self.shares.disown(self.lanes)
         self.id = self.new_worker_id()
         self._unanswered.clear()
         self._unknown.clear()
@@ -247,9 +250,8 @@ class Worker:
     async def _find_lost_claims(self) -> None:
         """Ask again for claims whose reply was lost, and run what they hold."""
         for claim_id in sorted(self._lost_claims):
-            lane = next(iter(self.lanes))
             for claim in await self._ask_again(claim_id):
-                self.runner.take([claim], self._lane_of(claim, lane))
+                self.runner.take([claim], self._lane_of(claim))
 
     async def _give_back_lost_claims(self) -> None:
         """Release what claims hold whose reply was lost before a shutdown: nothing starts now.
@@ -283,9 +285,9 @@ class Worker:
             if request.claim_id == claim_id:
                 del self._unanswered[lane]
 
-    def _lane_of(self, claim: Claim, default: Lane) -> Lane:
-        ability = claim.job.ability
-        return next((lane for lane, can in self.lanes.items() if is_able(ability, can)), default)
+    def _lane_of(self, claim: Claim) -> Lane:
+        ability, first = claim.job.ability, next(iter(self.lanes))
+        return next((lane for lane, can in self.lanes.items() if is_able(ability, can)), first)
 
     def release_waiting(self) -> None:
         """Give back everything that has not started; claim nothing more."""
@@ -296,6 +298,8 @@ class Worker:
     async def drain(self, seconds: float) -> int:
         """Let running attempts end; release those that do not in time. How many were released."""
         self.release_waiting()
+        with suppress(TickwellError):  # else they are free once this worker is gone
+            await self.shares.leave(self.lanes)
         running = self.runner.started()
         if running:
             await self._wait_for(running, seconds)

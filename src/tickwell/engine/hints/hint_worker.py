@@ -223,7 +223,8 @@ class HintWorker(Worker):
             return 0.0
         if not self.runner.is_backed_up():
             inbox.release(max(lane.busy, lane.in_hand + lane.abandoned))
-        return self.settings.lead if lane.ready or lane.held() else self.settings.poll
+        rest = self.settings.lead if lane.ready or lane.held() else self.settings.poll
+        return min(rest, self.shares.rest(self.lanes))
 
     def _on_leave(self, claim: Claim) -> None:
         inbox, lane = self.inbox, self.lane

@@ -8,6 +8,7 @@ from contextvars import copy_context
 
 from tickwell.clock import Clock
 from tickwell.domain.execution import Claim, Kind, OutcomeKind
+from tickwell.domain.explanation import POSTPONED
 from tickwell.domain.job import Job, rank
 from tickwell.domain.outcome import Outcome
 from tickwell.engine.claiming.lane import AHEAD, Lane
@@ -271,7 +272,10 @@ class Runner:
             self.reporter.report(claim, Outcome(kind=OutcomeKind.RELEASED), now)
 
     def _put_off(self, claim: Claim, share: TenantCapacity) -> Outcome:
-        error = f"postponed: its project uses its {share.seats:,} of this worker's capacity"
+        why = f"its project uses its {share.seats:,} of this worker's capacity"
+        if share.limit:
+            why = f"its project is at its limit of {share.limit:,} running attempts"
+        error = f"{POSTPONED}{why}"
         delay = share.put_off(claim.id, self.clock.now())
         return Outcome(kind=OutcomeKind.RELEASED, error=error, delay=delay)
 
