@@ -183,6 +183,16 @@ def test_a_user_becomes_a_member_and_leaves(tickwell, either):
     assert "ada" not in tickwell("members", "list").out
 
 
+def test_limits_of_a_project_are_shown_and_set_one_by_one(tickwell, either):
+    tickwell("projects", "add", "acme")  # so that there is a store
+    assert ["running", "no limit"] in tickwell("projects", "limits").rows
+    assert ["running", "10"] in tickwell("projects", "limits", "--running", "10").rows
+    rows = tickwell("projects", "limits", "--jobs", "5000").rows
+    assert ["jobs", "5,000"] in rows
+    assert ["running", "10"] in rows
+    assert ["running", "no limit"] in tickwell("projects", "limits", "--running", "0").rows
+
+
 def test_projects_are_listed(tickwell, either):
     tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
     tickwell("projects", "add", "acme", "--title", "Acme & Co")

@@ -1,4 +1,4 @@
-"""Three processes before the same gates and rates: never above a limit, and all of it runs."""
+"""Three processes before the same gates, rates and limits: never above one, and all of it runs."""
 
 from tests.processes import journal
 from tests.processes.jobs import RUN_ALL, every, job, multiples, once
@@ -11,6 +11,8 @@ NAP = 0.1
 RATED = 24
 #: Starts in any period, and its milliseconds; five periods for all that are rated.
 STARTS, PERIOD = 4, 400
+#: Attempts of a project at once in all processes, and executions that wait for it.
+LIMIT, LIMITED = 2, 30
 #: Seconds: whoever looked for permits only then would need many minutes for all of them.
 RARELY = {"poll": "30s"}
 
@@ -119,3 +121,22 @@ def test_gates_are_exact(site, processes):
     assert states <= {"succeeded", "skipped"}
     states = {row.state for row in history.rows if row.job.startswith("queue_all-")}
     assert states == {"succeeded"}
+
+
+def test_a_limit_of_running_attempts_is_exact(site, processes):
+    orders = site.orders(settings=STEADY | {"max_running": LIMIT})
+    now = wall_millis()
+    jobs = [
+        job(f"limited-{number}", "nap", once(now), now, misfire=RUN_ALL, payload={"seconds": NAP})
+        for number in range(LIMITED)
+    ]
+    site.add(*jobs, fires={each.name: [now] for each in jobs})
+    for _ in range(3):
+        processes.begin(orders)
+    for process in processes.children:
+        process.wait_for("Started")
+    site.wait_until_quiet()
+    site.judge()
+    spans = intervals(site, "limited-")
+    assert len(spans) == LIMITED
+    assert most_at_once(spans) == LIMIT

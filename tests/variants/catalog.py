@@ -271,6 +271,15 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="permits of others taken",
+        flaw="more attempts of a project run at once than its limit allows",
+        patch=engines.permits_of_others_taken,
+        prey=Tested(
+            test="unit/engine/test_running_permits.py::"
+            "test_all_workers_together_run_no_more_than_the_limit_and_use_it"
+        ),
+    ),
+    Variant(
         name="recovery only at start",
         flaw="what a dead worker ran waits for somebody's restart",
         patch=engines.recovery_at_start_only,

@@ -16,6 +16,7 @@ from tickwell.domain.policy import HOUR
 from tickwell.domain.worker import Liveness
 from tickwell.engine.claiming.lane import Lane
 from tickwell.engine.claiming.ranked_queue import RankedQueue
+from tickwell.engine.claiming.running_permits import RunningPermits
 from tickwell.engine.claiming.worker import Worker
 from tickwell.engine.engine import Engine
 from tickwell.engine.hints.hint_worker import HintInbox
@@ -53,6 +54,15 @@ def recovery_at_start_only(patches):
 def boots_forgotten(patches):
     """That a boot has had its run is known by the run alone, which retention deletes."""
     patches.setattr(start_runs, "_REMEMBERED", 0)
+
+
+def permits_of_others_taken(patches):
+    """A worker counts its own running attempts only, as if all others were gone."""
+
+    async def none(_self, _project, _others):
+        return {}
+
+    patches.setattr(RunningPermits, "_living", none)
 
 
 def conditions_asked_again(patches):

@@ -10,7 +10,7 @@ import typer
 from tickwell.cli.command import Session, command, group
 from tickwell.cli.options.times import Yes
 
-app = group("projects", "Create, list and delete projects.")
+app = group("projects", "Create, list, limit and delete projects.")
 
 
 @command(app, "list")
@@ -39,6 +39,56 @@ async def add(
     else:
         session.screen.say(f"Created {name}. Use it: --project {name}")
         session.screen.say(f"Give users access: tickwell members set USER ROLE --project {name}")
+
+
+@command(app, "limits")
+async def set_limits(
+    session: Session,
+    *,
+    running: Annotated[
+        int | None, typer.Option(min=0, help="Running attempts in all workers; 0: no limit.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=0, help="Jobs; 0: no limit.")] = None,
+    fires_per_day: Annotated[
+        int | None, typer.Option(min=0, help="Fires on the busiest day; 0: no limit.")
+    ] = None,
+    fires_per_minute: Annotated[
+        int | None, typer.Option(min=0, help="Fires in the busiest minute; 0: no limit.")
+    ] = None,
+    requests_per_minute: Annotated[
+        int | None, typer.Option(min=0, help="API requests per minute; 0: no limit.")
+    ] = None,
+    changes_per_minute: Annotated[
+        int | None, typer.Option(min=0, help="Changing requests per minute; 0: no limit.")
+    ] = None,
+    runs_per_minute: Annotated[
+        int | None, typer.Option(min=0, help="Requested runs per minute; 0: no limit.")
+    ] = None,
+    payload: Annotated[
+        int | None, typer.Option(min=0, help="Payload size in bytes; 0: no limit.")
+    ] = None,
+) -> None:
+    """Show the limits of the project, or set some of them (platform admins only)."""
+    given = {
+        "jobs": jobs,
+        "fires_per_day": fires_per_day,
+        "fires_per_minute": fires_per_minute,
+        "requests_per_minute": requests_per_minute,
+        "changes_per_minute": changes_per_minute,
+        "runs_per_minute": runs_per_minute,
+        "running": running,
+        "payload": payload,
+    }
+    changed = {limit: value for limit, value in given.items() if value is not None}
+    found: Mapping[str, Any] = await session.client.get_limits()
+    if changed:
+        name, limits = await session.connection.project(), dict(found) | changed
+        found = await session.client.set_limits(name, **limits)
+    if session.as_json:
+        session.screen.json(found)
+        return
+    rows = [(limit, f"{value:,}" if value else "no limit") for limit, value in found.items()]
+    session.screen.table(("LIMIT", "VALUE"), rows, soft=())
 
 
 @command(app, "rm")

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tickwell.domain.document.job import retention_from_document, retention_to_document
+from tickwell.domain.fairness import FIRST_PROJECT
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ports.records import Page
 from tickwell.services.access.actor import Permission
@@ -248,7 +249,8 @@ async def appoint_admin(call: Call, name: str, user: str) -> Document:
 async def set_limits(call: Call, name: str, body: records.LimitsToSet) -> Document:
     """Set the limits of a project."""
     quota = quota_from_document(vars(body))
-    await call.admin.projects.get(call.actor, name)
+    if name != FIRST_PROJECT:  # which is there without being made
+        await call.admin.projects.get(call.actor, name)
     return quota_to_document(await call.admin.limits.set(call.actor, name, quota))
 
 
