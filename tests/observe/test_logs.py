@@ -37,7 +37,18 @@ def triggered():
         (finished(OutcomeKind.SNOOZED), "DEBUG", "execution_returned", "snoozed"),
         (finished(OutcomeKind.SUCCEEDED), "DEBUG", "execution_succeeded", "succeeded"),
         (triggered(), "DEBUG", "execution_triggered", "report triggered, execution e1"),
-        (events.WorkerLost(worker="w1"), "WARNING", "worker_lost", "w1 is lost"),
+        (
+            events.WorkerLost(worker="w1", host="web-1", pid=7, roles=("api", "planner")),
+            "WARNING",
+            "worker_lost",
+            "process 7 on web-1 (api,planner) is lost",
+        ),
+        (
+            events.WorkerLost(worker="w1", host="web-1", pid=7),
+            "WARNING",
+            "worker_lost",
+            "(supervisor) is lost",
+        ),
         (events.JobUnreadable(job="j", why="no zone"), "ERROR", "job_unreadable", "job j is left"),
         (
             events.Parked(ability="call:x", executions=2, queue="q", reason="nobody"),

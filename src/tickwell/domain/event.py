@@ -101,9 +101,13 @@ class AttemptsFenced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerLost:
-    """A worker was silent for too long; what it ran is recovered."""
+    """A process was silent for too long; what it ran is recovered."""
 
     worker: str
+    host: str = ""
+    pid: int = 0
+    #: Empty: it supervised worker processes.
+    roles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,7 +90,10 @@ ATTEMPTS_FENCED = LogEvent(
     ("count", "executions"),
 )
 WORKER_LOST = LogEvent(
-    "worker_lost", WARNING, "worker {worker} is lost; recovering its attempts", ("worker",)
+    "worker_lost",
+    WARNING,
+    "process {process_id} on {lost_host} ({roles}) is lost; recovering its attempts",
+    ("worker", "lost_host", "process_id", "roles"),
 )
 WORKER_PROCESS_ENDED = LogEvent(
     "worker_process_ended",

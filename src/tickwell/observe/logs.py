@@ -40,7 +40,15 @@ _LINES: dict[type, tuple[LogEvent, Callable[[Any], dict[str, Any]]]] = {
             "executions": _ids([report.claim.id for report in e.reports]),
         },
     ),
-    events.WorkerLost: (lines.WORKER_LOST, lambda e: {"worker": e.worker}),
+    events.WorkerLost: (
+        lines.WORKER_LOST,
+        lambda e: {
+            "worker": e.worker,
+            "lost_host": e.host,
+            "process_id": e.pid,
+            "roles": ",".join(e.roles) or "supervisor",
+        },
+    ),
     events.Parked: (
         lines.EXECUTIONS_PARKED,
         lambda e: {

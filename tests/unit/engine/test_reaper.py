@@ -1,3 +1,4 @@
+import os
 from dataclasses import replace
 
 import pytest
@@ -44,7 +45,11 @@ async def test_a_beat_that_stays_the_same_for_the_lease_is_a_loss(scene):
     await sweep(scene, 25)
     assert scene.heard(WorkerLost) == []
     await sweep(scene, 5)
-    assert len(scene.heard(WorkerLost)) == 1
+    (lost,) = scene.heard(WorkerLost)
+    (row,) = await scene.store.list_workers()
+    there = (row.worker.id, row.worker.host, row.worker.pid, row.worker.roles)
+    assert (lost.worker, lost.host, lost.pid, lost.roles) == there
+    assert (lost.pid, lost.roles) == (os.getpid(), ("planner", "worker"))
     assert [event.executions for event in scene.heard(Recovered)] == [[scene.id]]
     one = await scene.one(scene.id)
     assert (one.state, one.attempts[0].outcome) == (State.WAITING, OutcomeKind.LOST)

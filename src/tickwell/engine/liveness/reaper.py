@@ -81,7 +81,10 @@ class Reaper:
         self.on_workers(workers)
         for worker in [*self._silent(workers), *self._gone(workers)]:
             if await self.store.declare_lost(worker.worker.id, worker.beat, self.clock.now()):
-                self.events.emit(WorkerLost(worker=worker.worker.id))
+                lost = worker.worker
+                self.events.emit(
+                    WorkerLost(worker=lost.id, host=lost.host, pid=lost.pid, roles=lost.roles)
+                )
         more = await self._recover()
         await self.housekeeping.run(workers)
         return 0.0 if more else self.settings.sweep
