@@ -52,7 +52,7 @@ def test_a_line_works_unchanged(serving, line):
 
 
 def test_a_name_that_is_new_is_added(serving):
-    key = serving.http.post("/monitors/ping-key").json()["ping_key"]
+    key = serving.http.post("/ping-key").json()["ping_key"]
     url = f"{serving.url}/ping/{key}/database-backup"
     assert run("curl -fsS -m 10 --retry 5 $URL?create=1", url) == "Created"
     assert run("curl -fsS -m 10 --retry 5 $URL/start", url) == "OK"

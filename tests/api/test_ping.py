@@ -159,7 +159,7 @@ async def test_guesses_are_limited(root, url):
 class TestPingKey:
     @pytest.fixture
     async def key(self, root):
-        return (await root.http.post("/api/v1/monitors/ping-key")).json()["ping_key"]
+        return (await root.http.post("/api/v1/ping-key")).json()["ping_key"]
 
     async def test_it_finds_a_monitor_by_its_name(self, root, url, key):
         assert (await ping(root, f"/ping/{key}/backup/start")).text == "OK"
@@ -200,7 +200,7 @@ class TestPingKey:
         assert (await root.http.get("/api/v1/monitors/report")).status_code == 404
 
     async def test_it_rotates(self, root, url, key):
-        await root.http.post("/api/v1/monitors/ping-key")
+        await root.http.post("/api/v1/ping-key")
         assert (await ping(root, f"/ping/{key}/backup")).status_code == 404
 
 

@@ -227,7 +227,7 @@ def test_trigger(jobs):
     assert "Triggered a run." in first.err
     again = jobs(*keyed)
     assert again.out == first.out
-    assert "This run was triggered before." in again.err
+    assert "Not new: the same run is pending." in again.err
     assert "No live worker takes from the queue mail" in jobs(*keyed).err
     later = jobs("jobs", "trigger", "greet", "--at", "10m", "--json").json
     assert (later["state"], later["kind"], later["job_name"]) == ("waiting", "request", "greet")

@@ -64,6 +64,8 @@ VALUES: dict[str, Any] = {
     "repeat": "4h",
     "times": 3,
     "age": "7d",
+    "every": "1d",
+    "grace": "1h",
     "dead": "30d",
 }
 

@@ -59,6 +59,8 @@ class Server:
         place = [f"--datadir={self.folder / 'data'}", f"--socket={self.folder / 'socket'}"]
         place += [f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve"]
         place += [f"--pid-file={self.folder / 'pid'}", "--max-connections=300"]
+        # A server that starts clears the temporary tables of others from a shared folder.
+        place += [f"--tmpdir={self.folder / 'temporary'}"]
         return [*place, "--innodb-flush-log-at-trx-commit=1", *self.options]
 
     def _wait(self):
@@ -87,10 +89,12 @@ def start(*options, on_disk=False):
     folder, port = quick_folder("tickwell-mariadb-", on_disk=on_disk), free_port()
     (folder / "account.sql").write_text(_ACCOUNT)
     (folder / "data").mkdir()
+    (folder / "temporary").mkdir()
     if os.getuid() == 0:  # which MariaDB refuses
-        for path in (folder, folder / "data", folder / "account.sql"):
+        for path in (folder, folder / "data", folder / "temporary", folder / "account.sql"):
             shutil.chown(path, "mysql")
     install = [binary("mariadb-install-db"), "--no-defaults", f"--datadir={folder / 'data'}"]
+    install += [f"--tmpdir={folder / 'temporary'}"]
     install += ["--auth-root-authentication-method=normal", "--skip-test-db", *_user()]
     subprocess.run(install, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     url = f"mysql://{USER}:{PASSWORD}@127.0.0.1:{port}/{DATABASE}"

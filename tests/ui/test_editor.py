@@ -12,7 +12,7 @@ async def test_a_job_is_made_by_the_form(page, site):
     await page.get_by_label("Cron expression").fill("30 2 * * *")
     await page.get_by_label("Time zone").fill("Europe/Berlin")
     await page.get_by_label("URL").fill("https://example.com/hook")
-    await page.get_by_label("Payload").fill('{"customer": 7}')
+    await page.get_by_label("Payload", exact=True).fill('{"customer": 7}')
     preview = page.locator("#preview")
     await expect(preview).to_contain_text("At 02:30 every day, Europe/Berlin")
     await expect(preview).to_contain_text("happens twice")
@@ -97,7 +97,7 @@ async def test_what_the_form_lacks_stays(page, site):
 async def test_what_somebody_types_slowly_stays_as_it_is_typed(page, site):
     """Between two keys an answer comes that knows the field without its blank."""
     await page.goto(f"{site.url}/jobs/new")
-    await page.get_by_text("Retries, overlap, rate, condition, queue, tags").click()
+    await page.get_by_text("Retries, overlap, rate, condition, uniqueness, queue, tags").click()
     texts = {"Cron expression": "0 9", "Headers": "a: ", "Payload": "[1", "Tags": "a, b"}
     for label, text in texts.items():
         box = page.get_by_label(label, exact=True)

@@ -7,6 +7,7 @@ from tickwell.domain.alert import ChannelKind, Condition
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.policy import HOUR
 from tickwell.domain.step import WAIT, Step
+from tickwell.domain.trigger import Every
 from tickwell.services.access.actor import Role
 from tickwell.services.callbacks.callback import CallbackEvent
 from tickwell.services.time import After
@@ -22,6 +23,10 @@ FORMS = {
     "resume_job": "/jobs/{id}/resume",
     "trigger_job": "/jobs/{id}/trigger",
     "backfill_job": "/jobs/{id}/backfill",
+    "skip_occurrence": "/jobs/{id}/skip",
+    "unskip_occurrence": "/jobs/{id}/unskip",
+    "create_monitor": "/monitors",
+    "rotate_monitor": "/monitors/{id}/rotate",
     "cancel_execution": "/executions/{id}/cancel",
     "answer_execution": "/executions/{id}/answer",
     "revive_execution": "/executions/{id}/revive",
@@ -71,6 +76,7 @@ EXEMPT = {
     "put_calendar": "a list of days comes from a file, a program or a country's holidays",
     "delete_calendar": "the same",
     "answer_by_link": "the address is for a program; the page has a button",
+    "rotate_ping_key": "a ping key is for scripts: `tickwell monitors rotate`",
     "issue_token": "a token is for a program; a person has a session",
 }
 #: Forms of the pages' own: nothing of them is anybody's but the visitor's.
@@ -93,6 +99,7 @@ async def furnish(house):
     await admin.secrets.set(OWNER, "token", "s3cret value")
     told = frozenset({CallbackEvent.DEAD})
     await admin.callbacks.create(OWNER, "http://127.0.0.1:9/told", told)
+    await operations.monitors.create(OWNER, "backup", Every("1d"))
     hook = ChannelKind.WEBHOOK
     await admin.channels.create(OWNER, "ops", hook, url="http://127.0.0.1:9/told")
     await house.add("paused")
@@ -102,6 +109,8 @@ async def furnish(house):
     await operations.jobs.patch(OWNER, job, {"tags": ["money"]})
     await house.run(job, OutcomeKind.FAILED, error="no")
     await house.run(job, result={"rows": 7})
+    (upcoming,), _ = await operations.slots.next_fires(OWNER, job, 1)
+    await operations.slots.skip(OWNER, job, upcoming)
     await operations.executions.trigger(OWNER, job, run_at=house.clock.now() + 60_000)
     asking = await house.run(job, None)
     now = house.clock.now()

@@ -659,7 +659,7 @@ def create_monitor(
 
 def rotate_ping_key() -> Call[PingKey]:
     """Make the project's ping key, or another one: a ping names a monitor by it and its name."""
-    return request("rotate_ping_key", "POST", "/api/v1/monitors/ping-key")
+    return request("rotate_ping_key", "POST", "/api/v1/ping-key")
 
 
 def get_monitor(key: str) -> Call[Monitor]:

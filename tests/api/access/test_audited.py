@@ -11,6 +11,7 @@ from tickwell.services.executions.answers import answer_token
 STREAMS = {"stream_events"}
 JOB = {"name": "j", "trigger": {"every": "1h"}, "target": {"call": {"handler": "x"}}}
 PAST = {"since": "2026-01-01T00:00:00Z", "until": "2026-01-01T03:00:00Z"}
+OCCURRENCE = {"at": "2100-01-01T09:00:00Z"}
 RULE = {"condition": "failing", "times": 3}
 SILENCE = {"until": "2100-01-01T00:00:00Z", "why": "moving"}
 CLOSED = {"dates": ["2030-12-24"]}
@@ -80,6 +81,8 @@ async def test_an_operation_writes_the_one_entry_that_it_declares(house):
     key = (
         await house.http.post("/keys", json={"name": "k", "role": "viewer"}, headers=admin)
     ).json()
+    daily = JOB | {"name": "daily", "trigger": {"cron": "0 9 * * *"}}
+    await house.http.post("/jobs", json=daily, headers=admin)
     long = "correct horse battery"
     changes = [
         (admin, "POST", "/jobs", JOB),
@@ -89,6 +92,11 @@ async def test_an_operation_writes_the_one_entry_that_it_declares(house):
         (admin, "POST", "/jobs/j/resume", None),
         (admin, "POST", "/jobs/j/trigger", {"payload": {"password": CANARY}}),
         (admin, "POST", "/jobs/j/backfill", PAST),
+        (admin, "POST", "/jobs/daily/skip", OCCURRENCE),
+        (admin, "POST", "/jobs/daily/unskip", OCCURRENCE),
+        (admin, "POST", "/monitors", {"name": "backup", "every": "1d"}),
+        (admin, "POST", "/monitors/backup/rotate", None),
+        (admin, "POST", "/ping-key", None),
         (admin, "POST", "/jobs/batch", {"jobs": [JOB | {"name": f"many-{n}"} for n in range(3)]}),
         (admin, "POST", f"/executions/{live}/cancel", None),
         (admin, "POST", f"/executions/{asking}/answer", {"name": "approval", "answer": True}),
@@ -158,7 +166,9 @@ async def test_an_operation_that_declares_no_entry_writes_none(house):
     revived = await house.http.post("/dead-letters/revive", json={"filter": {}}, headers=admin)
     await house.http.put("/calendars/closed", json=CLOSED, headers=admin)
     await house.http.post("/alerts/channels", json=CHANNEL, headers=admin)
+    await house.http.post("/monitors", json={"name": "backup", "every": "1d"}, headers=admin)
     values = {
+        "/monitors/": "backup",
         "/alerts/channels/": "ops",
         "/calendars/": "closed",
         "/jobs/": "d",

@@ -156,7 +156,7 @@ async def test_a_server_that_hangs_up_on_a_certificate_of_our_own(authority, tmp
 
     async with ending(say_nothing) as url:
         words = await refusal(f"{url}&sslcert={chain}&sslkey={key}", StoreUnavailable)
-    assert "check that the server trusts the certificate that sslcert names" in words
+    assert "check that the server trusts the certificate of sslcert" in words
 
 
 async def test_files_that_are_missing_or_no_certificates(secured, tmp_path):

@@ -49,9 +49,11 @@ def test_codes_are_the_same():
 
 
 def test_rows_begin_like_executions():
-    """What is read of an execution is its fields in order, the id apart and the attempts last."""
+    """What is read of an execution is its fields in order: id and attempts are stored separately,
+    and `is_new` is of an answer.
+    """
     lua = words()
-    fields = list(Execution.__dataclass_fields__)[1:-1]
+    fields = list(Execution.__dataclass_fields__)[1:-2]
     assert lua["REVIVED"] == len(fields) == fields.index("revived_from") + 1
     assert lua["ATTEMPT"] == fields.index("attempt") + 1
     assert lua["REASON"] == fields.index("reason") + 1

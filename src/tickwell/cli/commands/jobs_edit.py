@@ -319,16 +319,18 @@ async def trigger(
             idempotency_key=key,
         )
     )
+    # A server repeats its first answer to an idempotency key, word for word.
+    is_new = asked.document["is_new"] and not asked.replayed
     document: Document = await session.client.get_execution(asked.document["id"])
     if run_at is None and not session.as_json:
         await _say_who_is_missing(session, document["queue"])
     if wait or limit is not None:
         await follow(session, document["id"], limit)
     elif session.as_json:
-        session.screen.json({**document, "is_new": asked.document["is_new"]})
+        session.screen.json({**document, "is_new": is_new})
     else:
         message = "Triggered a run"
-        if not asked.document["is_new"]:
+        if not is_new:
             message = f"N{repeat_of(State(document['state']))[1:]}"
         session.screen.say(f"{message}. Watch it: tickwell executions follow {document['id']}")
         session.screen.data(document["id"])

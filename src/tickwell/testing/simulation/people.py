@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from tickwell import ids
@@ -101,12 +102,19 @@ class People:
         return [id for id in found if state is None or rows[id].execution.state is state][-2:]
 
     async def _change(self, job: Job, change: Changer) -> None:
-        await self._try("change_jobs", job.project, [job.id], change, self.world.store_time())
+        await self._again(
+            lambda: self.store.change_jobs(job.project, [job.id], change, self.world.store_time())
+        )
 
     async def _try(self, method: str, *args: object) -> None:
+        await self._again(lambda: getattr(self.store, method)(*args))
+
+    async def _again(self, call: Callable[[], Awaitable[object]]) -> None:
+        # A change reads the clock each time it is sent, as those of the product do: it never comes
+        # with an instant from before fires that have started meanwhile.
         for _ in range(20):
             try:
-                await getattr(self.store, method)(*args)
+                await call()
             except TickwellError as error:
                 if not _may_pass(error):
                     return

@@ -58,7 +58,7 @@ async def create_monitor(call: Call, body: records.MonitorToMake) -> Document:
 
 
 @GROUP.post(
-    "/monitors/ping-key",
+    "/ping-key",
     Permission.EDIT,
     records.PingKey,
     audit="monitor.rotate_ping_key",

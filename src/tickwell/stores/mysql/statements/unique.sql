@@ -17,11 +17,11 @@ WHERE job = $1 AND name = $2 AND requested_at > $3 ORDER BY requested_at DESC, e
 
 -- name: note_ended
 -- They have ended: nobody looks at them again unless they are revived.
-UPDATE tickwell_unique_run SET ended = TRUE WHERE execution IN $1[];
+UPDATE tickwell_unique_run FORCE INDEX (PRIMARY) SET ended = TRUE WHERE execution IN $1[];
 
 -- name: note_revived
 -- They are looked at again.
-UPDATE tickwell_unique_run SET ended = FALSE WHERE execution IN $1[];
+UPDATE tickwell_unique_run FORCE INDEX (PRIMARY) SET ended = FALSE WHERE execution IN $1[];
 
 -- name: add_unique
 -- A run that later requests may find.

@@ -1,8 +1,8 @@
 -- Requests for the same run.
 
 -- name: same_live
--- Runs with a name that were live when last looked at: whether they are pending, were not tried,
--- or are running now.
+-- Runs with a name that were live when last looked at.
+-- Each with whether it is pending, running, or untried.
 SELECT same.requested_at, execution.id, queue.key IS NOT NULL, running.key IS NOT NULL,
        coalesce(queue.charged + queue.lost + queue.returned = 0, 0)
 FROM job CROSS JOIN unique_run AS same INDEXED BY unique_run_live

@@ -288,7 +288,7 @@ class Rates(Topic):
         expired = await scene.execution(ids[1])
         assert (expired.state, expired.reason) == (State.SKIPPED, Reason.EXPIRED)
 
-    async def test_what_is_forgotten_counts_no_more(self, scene: Scene) -> None:
+    async def test_starts_that_are_forgotten_count_no_more(self, scene: Scene) -> None:
         job = await _job(scene)
         ids = await _runs(scene, job, 2)
         await _end(scene, await scene.claim_one(T0 + 2), T0 + 2, T0 + 3)
