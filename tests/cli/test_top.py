@@ -11,6 +11,7 @@ import sys
 from tests.cli.world import make_past
 from tests.servers.private import free_port
 from tickwell import Scheduler
+from tickwell.cli.connection.store_connection import StoreConnection
 from tickwell.cli.output.views import say_roles
 from tickwell.cli.top import view
 
@@ -111,11 +112,19 @@ def _read(terminal, enough):
 
 
 def test_a_store_that_does_not_answer_is_the_state_and_not_an_error(tickwell, monkeypatch):
+    opened, sound = [], StoreConnection.open
+
+    async def count(connection, **options):
+        opened.append(connection)
+        await sound(connection, **options)
+
+    monkeypatch.setattr(StoreConnection, "open", count)
     monkeypatch.setenv("TICKWELL_STORE", f"redis://127.0.0.1:{free_port()}")
     shown = tickwell("top", "--once")
     assert shown.code == 0, shown.err
     assert re.search(r"^state +red$", shown.out, re.MULTILINE)
     assert "does not answer" in shown.out
     assert "Running" not in shown.out
+    assert len(opened) == 1, "each attempt to connect may take until its timeout"
     document = tickwell("top", "--json").json
     assert (document["problems"][0]["check"], document["metrics"]) == ("store", None)
