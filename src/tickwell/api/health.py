@@ -73,8 +73,8 @@ def details(health: Health, store: str) -> tuple[int, dict[str, Any]]:
 
 def outage(health: Health) -> dict[str, Any]:
     """What any caller is told while keys cannot be checked: no names, no errors, no findings."""
-    text = "the store does not answer, and without it callers cannot be authenticated"
-    finding = Finding("store", Level.RED, text, "Start it; details follow once it answers")
+    text = "the store does not answer; details follow once it does"
+    finding = Finding("store", Level.RED, text, "Start it, or restore the network to it")
     return details(replace(health, findings=[finding], process=None), "")[1]
 
 
