@@ -184,7 +184,7 @@ def test_a_user_becomes_a_member_and_leaves(tickwell, either):
 
 
 def test_limits_of_a_project_are_shown_and_set_one_by_one(tickwell, either):
-    tickwell("projects", "add", "acme")  # so that there is a store
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
     assert ["running", "no limit"] in tickwell("projects", "limits").rows
     assert ["running", "10"] in tickwell("projects", "limits", "--running", "10").rows
     rows = tickwell("projects", "limits", "--jobs", "5000").rows
