@@ -105,6 +105,17 @@ def test_a_request_is_told_that_its_run_is_there(tickwell):
         (["--every", "5m"], {"every": "5m"}),
         (["--every", "5m", "--after-finish"], {"every": "5m", "after": "finish"}),
         (["--on-demand"], {"on_demand": True}),
+        (
+            [
+                *("--rrule", "FREQ=MONTHLY;BYDAY=-1FR", "--dtstart", "2026-01-01T16:00"),
+                *("--tz", "Europe/Rome"),
+            ],
+            {
+                "rrule": "FREQ=MONTHLY;BYDAY=-1FR",
+                "dtstart": "2026-01-01T16:00:00",
+                "tz": "Europe/Rome",
+            },
+        ),
         (["--at", "2030-01-01T09:00:00+01:00"], {"once": "2030-01-01T08:00:00.000Z"}),
         (["--at", "2030-01-01 09:00", "--tz", "Europe/Rome"], {"once": "2030-01-01T08:00:00.000Z"}),
         (
@@ -118,6 +129,20 @@ def test_triggers(tickwell, options, trigger):
     assert added["trigger"] == trigger
     assert added["target"] == {"call": {"handler": "x"}}
     assert added["timeout"]["hard"] == "10s"
+
+
+def test_another_rule_begins_where_the_former_one_did(tickwell):
+    begin = ("--dtstart", "2026-01-01T16:00", "--tz", "Europe/Rome")
+    missing = tickwell("jobs", "add", "x", "--rrule", "FREQ=DAILY", "--call", "x")
+    assert (missing.code, "dtstart" in missing.err) == (2, True)
+    tickwell("jobs", "add", "x", "--rrule", "FREQ=DAILY", *begin, "--call", "x")
+    rule = ("--rrule", "FREQ=WEEKLY;BYDAY=FR")
+    trigger = tickwell("jobs", "edit", "x", *rule, "--json").json["job"]["trigger"]
+    assert trigger == {
+        "rrule": "FREQ=WEEKLY;BYDAY=FR",
+        "dtstart": "2026-01-01T16:00:00",
+        "tz": "Europe/Rome",
+    }
 
 
 def test_words_go_to_one_place_and_the_id_to_the_other(tickwell):
@@ -194,7 +219,7 @@ HOOK = ("--every", "5m", *WEBHOOK)
         (["x", *HOOK, "--sign-with", "swordfish"], "target.http.sign_with"),
         (
             ["x", *CALL, "--tz", "Europe/Rome"],
-            "--tz belongs to --cron or --when, or to a time in --at",
+            "--tz belongs to --cron, --when or --rrule, or to a time in --at",
         ),
         (["x", "--every", "5m", "--call", "os:system"], "'os:system' is an import path"),
         (["x", "--cron", "0 9 30 2 *", "--call", "x"], "trigger.cron"),
@@ -203,7 +228,7 @@ HOOK = ("--every", "5m", *WEBHOOK)
         (["x", "--at", "soon", "--call", "x"], "'soon' is not a time"),
         (
             ["x", "--call", "x"],
-            "is missing. Pass --cron, --every, --when, --at or --on-demand",
+            "is missing. Pass --cron, --every, --when, --rrule, --at or --on-demand",
         ),
         (["x", "--every", "5m"], "is missing. Pass --url or --call"),
         ([*CALL], "the job has no name"),

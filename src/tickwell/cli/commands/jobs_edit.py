@@ -364,7 +364,7 @@ def require(document: Document) -> None:
         raise InvalidInput(
             "is missing",
             field="trigger",
-            hint="Pass --cron, --every, --when, --at or --on-demand",
+            hint="Pass --cron, --every, --when, --rrule, --at or --on-demand",
         )
     if not document.get("target"):
         raise InvalidInput("is missing", field="target", hint="Pass --url or --call")

@@ -21,6 +21,7 @@ _TRIGGERS = {
     "cron": "--cron",
     "every": "--every",
     "when": "--when",
+    "rrule": "--rrule",
     "at": "--at",
     "on_demand": "--on-demand",
 }
@@ -149,6 +150,8 @@ def changed(document: Document, arguments: dict[str, Any], now: int) -> Document
     result: Document = json.loads(json.dumps(document))
     if arguments.keys() & _TRIGGERS.keys():
         drop = _OWN if "cron" in arguments else _OWN | _ZONED  # --when may name a zone
+        if "rrule" in arguments:  # another rule begins where the former one did
+            drop = (_OWN | {"dialect"}) - {"dtstart"}
         trigger = result.get("trigger") or {}
         result["trigger"] = {name: trigger[name] for name in trigger if name not in drop}
     if "url" in arguments and "http" not in result.get("target", {}):
@@ -274,7 +277,7 @@ def _settle_zone(trigger: Document, arguments: dict[str, Any]) -> None:
         trigger.pop("tz", None)  # said in the instants already
     elif "tz" in arguments:
         raise InvalidInput(
-            "--tz belongs to --cron or --when, or to a time in --at, --start or --until",
+            "--tz belongs to --cron, --when or --rrule, or to a time in --at, --start or --until",
             field="tz",
             hint="Leave it out",
         )
