@@ -26,7 +26,7 @@ from tickwell.domain.event import JobOver, JobPaused, StepFailed
 from tickwell.domain.job import Job
 from tickwell.domain.promises import Promises
 from tickwell.domain.target import Call, Target
-from tickwell.domain.trigger import Trigger
+from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.domain.worker import API
 from tickwell.errors import InvalidSetting, TickwellError
 from tickwell.events import Event, Listener
@@ -132,8 +132,8 @@ class Scheduler(JobApi, Running):
             job = self._definition(chosen, trigger, Call(chosen), dict(policies))
             handler = Handler(chosen, function, isolation, shared=shared)
             self._tend(handler)
-            if trigger is not None:  # a fire that cannot be called is refused here
-                handler.arguments(job.payload)
+            if at_start is not None or not isinstance(job.trigger, OnDemand):
+                handler.arguments(job.payload)  # a fire that cannot be called is refused here
             self._start_runs.add(chosen, at_start)
             self._inside.handlers.register(handler)
             self._declare(stamped(replace(job, app=self.app)))

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from tickwell import Call, Scheduler
+from tickwell import Call, OnDemand, Scheduler
 from tickwell.declared.start_runs import StartRuns
 from tickwell.engine.liveness.process_identity import boot_id
-from tickwell.errors import InvalidJob
+from tickwell.errors import InvalidJob, InvalidPayload
 
 
 def program(url, at_start, boot="boot-1", **more):
@@ -94,3 +94,12 @@ def test_what_is_no_start_is_refused():
 
 def test_the_boot_has_a_name_here():
     assert boot_id() == boot_id() != ""
+
+
+def test_a_start_that_could_not_be_called_is_refused_at_the_decorator():
+    async def mail(customer: int) -> None: ...
+
+    scheduler = Scheduler("memory://")
+    with pytest.raises(InvalidPayload, match="it needs 'customer'"):
+        scheduler.job(at_start="process")(mail)
+    assert scheduler.job(OnDemand())(mail) is not None  # its arguments come with each request

@@ -54,6 +54,8 @@ FORMS = {
     "set_retention": "/settings/retention",
     "delete_project": "/settings/projects/{name}/delete",
     "rewrap_secrets": "/settings/rewrap",
+    "put_calendar": "/settings/calendars",
+    "delete_calendar": "/settings/calendars/delete",
     "set_secret": "/settings/secrets",
     "delete_secret": "/settings/secrets/delete",
     "create_callback": "/settings/callbacks",
@@ -73,8 +75,6 @@ FORMS = {
 #: And what no page needs.
 EXEMPT = {
     "create_jobs": "a thousand at once come from a file or a program",
-    "put_calendar": "a list of days comes from a file, a program or a country's holidays",
-    "delete_calendar": "the same",
     "answer_by_link": "the address is for a program; the page has a button",
     "rotate_ping_key": "a ping key is for scripts: `tickwell monitors rotate`",
     "issue_token": "a token is for a program; a person has a session",
@@ -86,6 +86,8 @@ OWN = {
     "/jobs/try",
     "/jobs/undo",
     "/jobs/{id}/versions/{version}/restore",
+    # `put_calendar` with the days that it has.
+    "/settings/calendars/renew",
     # `set_secret` without a value.
     "/settings/secrets/hosts",
 }
@@ -97,6 +99,7 @@ async def furnish(house):
     await admin.projects.create(OWNER, "acme")
     await admin.members.set(OWNER, "ada", Role.VIEWER)
     await admin.secrets.set(OWNER, "token", "s3cret value")
+    await operations.calendars.put(OWNER, "it-holidays", country="IT")
     told = frozenset({CallbackEvent.DEAD})
     await admin.callbacks.create(OWNER, "http://127.0.0.1:9/told", told)
     await operations.monitors.create(OWNER, "backup", Every("1d"))

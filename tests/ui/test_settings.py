@@ -155,7 +155,7 @@ async def test_who_is_no_admin_sees_neither_pages_nor_tabs(house, role):
     browser = await house.login("ada")
     page = await browser.see("/settings")
     links = {link for link in page.links if link.startswith("/settings/")}
-    assert links == {"/settings/limits", "/settings/channels"}
+    assert links == {"/settings/limits", "/settings/channels", "/settings/calendars"}
     for each in ADMIN + PLATFORM:
         assert (await browser.get(f"/settings/{each}")).status_code == 403, each
     assert (await browser.post("/settings/keys", name="x", role="admin")).status_code == 403
@@ -177,7 +177,7 @@ async def test_in_a_browser_without_a_word_on_the_console(window, site):
     page = await (await window(site)).open("/settings")
     tabs = page.get_by_role("navigation", name="Settings").get_by_role("link")
     names = await tabs.all_inner_texts()
-    assert len(names) == 11
+    assert len(names) == 12
     for name in names:
         await tabs.get_by_text(name, exact=True).click()
         await expect(page.locator(".tabs [aria-current]")).to_have_text(name)
@@ -210,3 +210,30 @@ async def test_retention_of_new_jobs(house, admin):
     wrong = await admin.post("/settings/retention", age="soon", count="1", dead="1d")
     assert wrong.status_code == 422
     assert "retention.set" in (await admin.see("/settings/audit")).text
+
+
+async def test_calendars_are_saved_renewed_and_deleted(house, admin):
+    days = "2026-12-24\n2026-12-28/2026-12-31"
+    await done(admin, "/settings/calendars", name="shutdown", days=days)
+    await done(admin, "/settings/calendars", name="it-holidays", country="it", days="2026-12-24")
+    page = (await admin.see("/settings/calendars")).text
+    assert "1 and 1 range" in page
+    assert "2026-12-31" in page
+    calendars = house.context.operations.calendars
+    await done(admin, "/settings/calendars/renew", name="it-holidays")
+    renewed = await calendars.get(OWNER, "it-holidays")
+    assert (renewed.version, renewed.country, renewed.days_text) == (2, "IT", "2026-12-24")
+    assert len(renewed.holidays) > 100
+    await done(admin, "/settings/calendars/delete", name="shutdown")
+    assert [each.name for each in await calendars.list(OWNER)] == ["it-holidays"]
+    wrong = await admin.post("/settings/calendars", name="shutdown", days="Christmas")
+    assert wrong.status_code == 422
+
+
+async def test_who_only_reads_sees_calendars_and_changes_none(house):
+    calendars = house.context.operations.calendars
+    await calendars.put(OWNER, "shutdown", dates=["2026-12-24"])
+    await house.admin.members.set(OWNER, "ada", Role.VIEWER)
+    reader = await house.login("ada")
+    assert "Renew" not in (await reader.see("/settings/calendars")).text
+    assert (await reader.post("/settings/calendars/delete", name="shutdown")).status_code == 403

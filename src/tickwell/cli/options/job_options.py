@@ -97,7 +97,7 @@ JOB_OPTIONS = (
     _trigger("dtstart", "dtstart", "Where --rrule begins: 2026-01-30T16:00.", metavar="TIME"),
     _trigger("at", "once", "Run once: at a time, or +10m from now.", metavar="TIME"),
     _trigger("on_demand", "on_demand", "Run only when triggered.", bool),
-    _trigger("tz", "tz", "Zone of --cron, --when, --rrule; of times without offset.", metavar="ZONE"),
+    _trigger("tz", "tz", "Zone of --cron, --when, --rrule, times.", metavar="ZONE"),
     _trigger("after_finish", "after", "Count --every from the end of the previous run.", bool),
     _trigger("start", "start", "No fires before this time.", metavar="TIME"),
     _trigger("until", "until", "No fires after this time.", metavar="TIME"),

@@ -50,6 +50,17 @@ class SharedCalendar:
             version=self.version,
         )
 
+    @property
+    def last_day(self) -> date:
+        """After it, triggers fire as if there were no calendar."""
+        return max((*self.dates, *self.holidays, *(last for _, last in self.ranges)))
+
+    @property
+    def days_text(self) -> str:
+        """The days that somebody listed, one a line, as the page takes them."""
+        ranges = [f"{first}/{last}" for first, last in self.ranges]
+        return "\n".join([*map(str, self.dates), *ranges])
+
     def document(self) -> dict[str, Any]:
         """As it is stored."""
         return {

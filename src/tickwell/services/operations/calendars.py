@@ -44,6 +44,19 @@ class CalendarOperations:
         await self.context.auditor.record(actor, "calendar.put", f"calendar/{name}", None, after)
         return saved
 
+    @needs(Permission.EDIT)
+    async def renew(self, actor: Actor, name: str) -> Saved:
+        """Compute the public holidays of a calendar again: the law may have changed."""
+        known = await self._calendars.get(actor.project, name)
+        return await self.put(
+            actor,
+            name,
+            dates=known.dates,
+            ranges=known.ranges,
+            country=known.country,
+            subdivision=known.subdivision,
+        )
+
     @needs(Permission.READ)
     async def get(self, actor: Actor, name: str) -> SharedCalendar:
         """One calendar."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from tickwell.cli.command import Session, command, group
 from tickwell.cli.options.times import Yes
+from tickwell.errors import InvalidInput
 
 app = group("calendars", "Manage holidays and other days that triggers name.")
 Name = Annotated[
@@ -90,11 +92,42 @@ async def put(
     if session.as_json:
         session.screen.json(saved)
         return
-    version, jobs = saved["calendar"]["version"], saved["jobs"]
-    fire = "1 job fires" if jobs == 1 else f"{jobs} jobs fire"
-    session.screen.say(f"Saved {name}, version {version}. {fire} by it from now on.")
-    for job, reason in saved["refused"].items():
-        session.screen.say(f"Note: {job} keeps the former days: {reason}")
+    _say_saved(session, saved)
+
+
+@command(app, "renew")
+async def renew(
+    session: Session,
+    *,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Name; without it, all with a country.")
+    ] = None,
+) -> None:
+    """Compute public holidays again, ten years ahead; run it once a year."""
+    page = await session.client.list_calendars()
+    chosen = [
+        each for each in page["items"] if each["country"] and (name is None or each["name"] == name)
+    ]
+    if name is not None and not chosen:
+        found = await session.client.get_calendar(name)
+        raise InvalidInput(f"{found['name']} has no country, so it has no public holidays")
+    saved = [
+        await session.client.put_calendar(
+            each["name"],
+            country=each["country"],
+            subdivision=each["subdivision"],
+            dates=each["dates"],
+            ranges=each["ranges"],
+        )
+        for each in chosen
+    ]
+    if session.as_json:
+        session.screen.json({"items": saved})
+        return
+    for one in saved:
+        _say_saved(session, one)
+    if not saved:
+        session.screen.say("No calendar has a country. Add one: tickwell calendars put NAME …")
 
 
 @command(app, "rm")
@@ -106,3 +139,12 @@ async def delete(session: Session, *, name: Name, yes: Yes = False) -> None:
         session.screen.json({"done": True})
     else:
         session.screen.say(f"Deleted {name}.")
+
+
+def _say_saved(session: Session, saved: Mapping[str, Any]) -> None:
+    name, version = saved["calendar"]["name"], saved["calendar"]["version"]
+    jobs = saved["jobs"]
+    fire = "1 job fires" if jobs == 1 else f"{jobs} jobs fire"
+    session.screen.say(f"Saved {name}, version {version}. {fire} by it from now on.")
+    for job, reason in saved["refused"].items():
+        session.screen.say(f"Note: {job} keeps the former days: {reason}")

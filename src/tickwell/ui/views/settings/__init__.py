@@ -5,6 +5,7 @@ from __future__ import annotations
 from tickwell.ui.views.settings import (
     account,
     audit,
+    calendars,
     callbacks,
     channels,
     keys,
@@ -23,6 +24,7 @@ ROUTERS = (
     secrets.router,
     callbacks.router,
     channels.router,
+    calendars.router,
     limits.router,
     retention.router,
     audit.router,
