@@ -9,7 +9,7 @@ from tickwell import Call, Every, Scheduler, Settings
 from tickwell.clock import StoreClock, to_millis
 from tickwell.declared import lifecycle
 from tickwell.declared.internals import internals
-from tickwell.engine.liveness.pulse import Pulse
+from tickwell.engine.liveness.pulse import Pulse, PulseThread
 from tickwell.errors import Conflict, NotRunning, StoreUnavailable
 from tickwell.stores.memory import MemoryStore
 from tickwell.stores.sqlite import SqliteStore
@@ -31,17 +31,24 @@ async def enter(scheduler):
 
 async def test_a_start_that_is_cancelled_leaves_no_pulse_and_no_worker(url, monkeypatch, ours):
     scheduler, sound = Scheduler(url), Pulse.beat
+    stopped, stop = [], PulseThread.stop
 
     async def beat(self):
         await sound(self)
         if threading.current_thread() is threading.main_thread():
             starting.cancel()  # heard where the thread of the pulse has begun
 
+    async def stop_and_tell(self):
+        await stop(self)
+        stopped.append(self)
+
     monkeypatch.setattr(Pulse, "beat", beat)
+    monkeypatch.setattr(PulseThread, "stop", stop_and_tell)
     starting = asyncio.create_task(enter(scheduler))
     async with asyncio.timeout(DEADLINE):
         with pytest.raises(asyncio.CancelledError):
             await starting
+        assert len(stopped) == 1
         assert ours() == []
         await scheduler.open()
         assert await internals(scheduler).operation_context().store.list_workers() == []

@@ -117,9 +117,18 @@ def run_broken(variant: str, test: str) -> None:
     os.environ |= {"VARIANT": variant, "PYTHONPATH": str(ROOT)}
     # A test that hangs has caught it. By no exception: a loop gives it to whichever task it hits.
     Timer(HANGS, os._exit, [CAUGHT]).start()
-    code = pytest.main([*OPTIONS, f"tests/{test}"])
+    pytest.main([*OPTIONS, f"tests/{test}"], plugins=[FirstFailure()])
     stop_all()
-    os._exit(CAUGHT if code is pytest.ExitCode.TESTS_FAILED else 0)
+    os._exit(0)
+
+
+class FirstFailure:
+    """Ends the process: on broken code, what a test does afterwards to tidy up may never end."""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            stop_all()
+            os._exit(CAUGHT)
 
 
 @dataclass(frozen=True, kw_only=True)

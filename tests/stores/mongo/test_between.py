@@ -184,6 +184,17 @@ async def test_a_sweep_thaws_nothing_of_a_newer_operation_that_died_since(
     await cancelled_and_thawed(Scene(other), left, second)
 
 
+def no_frozen_enters(part):
+    """Fail where one is about to: its update is lost and tried again, for ever."""
+    enter = part._enter
+
+    async def instead(doc):
+        assert "frozen" not in doc
+        return await enter(doc)
+
+    part._enter = instead
+
+
 async def test_who_comes_to_a_keys_gate_late_moves_nothing_that_was_frozen_since(
     scene, store, other, owner
 ):
@@ -197,6 +208,7 @@ async def test_who_comes_to_a_keys_gate_late_moves_nothing_that_was_frozen_since
     call = other.request_cancel("default", [doc["_id"]], T0)
     cancelling = Held(commits(other), "_move", call)
     await cancelling.reached()
+    no_frozen_enters(commits(store).gates)
     await scene.succeed(holder, T0)
     await coming.answer()
     assert await cancelling.answer() == [doc["_id"]]
