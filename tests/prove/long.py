@@ -18,6 +18,7 @@ LONG = {
     # Needs Python 3.12 or newer, and a registry to install Django 6 from.
     "django6": "tests/contrib/django/long_django_6.py",
     "fuzz": "tests/api/long_fuzz.py",
+    "kill-sweep-sqlite": "tests/faults/long_kill_sweep.py",
     "kill-sweep-postgresql": "tests/faults/postgres/long_kill_sweep.py",
     "kill-sweep-mysql": "tests/faults/mysql/long_kill_sweep.py",
     "kill-sweep-redis": "tests/faults/redis/long_kill_sweep.py",
