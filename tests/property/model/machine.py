@@ -28,7 +28,7 @@ from tickwell.testing.contract.builders import T0, a_worker
 WORKERS = ("w1", "w2", "w3")
 WISHES = ("settle", "settle", "request_cancel", "revive", "purge")
 #: Runs on a server, where a step makes some sixty round trips; `./run prove` makes more.
-BRIEF = 30
+BRIEF = 20
 
 
 class StoreMachine(RuleBasedStateMachine):
