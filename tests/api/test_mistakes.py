@@ -99,6 +99,7 @@ async def test_each_mistake_inside_a_trigger_is_named(http):
 async def test_a_duration_without_a_unit_is_refused_everywhere(http):
     for document in (
         {"expires": 300},
+        {"timeout": 300},
         {"timeout": {"hard": 300}},
         {"misfire": {"grace": 300}},
         {"retention": {"age": 300}},

@@ -57,6 +57,8 @@ REFUSED: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     (Concurrency, {"key": "a", "limit": None}, "concurrency.limit: None is not a whole number"),
     (Call, {"handler": 5}, "target.call.handler: a handler has a name"),
     (declare, {"priority": None}, "priority: None is not a whole number"),
+    (declare, {"timeout": 30}, 'timeout.hard: must have a unit; got 30. Write "30s" for seconds'),
+    (declare, {"timeout": 0.5}, "timeout.hard: must have a unit; got 0.5"),
     (declare, {"concurrency": 5}, "concurrency: 5 is not a Concurrency"),
     (declare, {"tags": "abc"}, "tags: 'abc' is not a tuple of texts"),
     (declare, {"tags": None}, "tags: None is not a tuple of texts"),

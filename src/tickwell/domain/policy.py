@@ -54,8 +54,9 @@ def policy_of(name: str, raw: object) -> object:
     """
     if name == "retry" and type(raw) is int:
         return Retry(max_attempts=raw)
-    if name == "timeout" and isinstance(raw, str | timedelta):
-        return Timeout(hard=raw)
+    # A bare number is refused there for having no unit.
+    if name == "timeout" and isinstance(raw, str | timedelta | int | float):
+        return Timeout(hard=cast("Duration", raw))
     if name == "misfire" and isinstance(raw, str):
         return Misfire(policy=cast("OnMisfire", raw))
     return raw

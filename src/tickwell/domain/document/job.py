@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from typing import Any
 
@@ -85,6 +86,15 @@ _CONCURRENCY = Shape(
 _TIMEOUT = Shape(
     Timeout, "timeout", {"soft": Field(DURATION, "4m30s"), "hard": Field(DURATION, "5m")}
 )
+
+
+def _read_timeout(document: Any) -> Timeout:
+    if isinstance(document, str | int | float) and not isinstance(document, bool):
+        DURATION.read(document)  # refuses a bare number, as everywhere
+        raise Unfit("is not an object", f"Write {json.dumps({'timeout': {'hard': document}})}")
+    return _TIMEOUT.read(document)
+
+
 _RETENTION = Shape(
     Retention,
     "retention",
@@ -123,7 +133,9 @@ _JOB = Shape(
         "debounce": Field(optional(DURATION), "30s"),
         "debounce_max": Field(optional(DURATION), "5m"),
         "delivery": Field(choice(Delivery), "at_least_once"),
-        "timeout": Field(remembered(_TIMEOUT.as_value()), {"soft": "4m30s", "hard": "5m"}),
+        "timeout": Field(
+            remembered(Value(_read_timeout, _TIMEOUT.write)), {"soft": "4m30s", "hard": "5m"}
+        ),
         "expires": Field(optional(DURATION), "10m"),
         "pause_after": Field(optional(WHOLE), 5),
         "auto_remove": Field(FLAG, True),  # noqa: FBT003 - the example, not a switch
