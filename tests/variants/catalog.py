@@ -329,6 +329,15 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="recall before reports",
+        flaw="after an outage fires are skipped as overlapping a run that had ended before them",
+        patch=engines.recall_before_reports,
+        prey=Tested(
+            test="unit/engine/test_recall.py::"
+            "test_a_run_that_ended_while_the_store_was_away_does_not_overlap"
+        ),
+    ),
+    Variant(
         name="lock-only dedupe",
         flaw="a lock that expires lets two planners fire the same instant",
         patch=stores.lock_only,

@@ -253,6 +253,15 @@ def no_recall(patches):
     patches.setattr(OutageRecovery, "look", look)
 
 
+def recall_before_reports(patches):
+    """After an outage fires are planned while attempts that ended in it are still to be written."""
+
+    async def _ends_are_written(self, away):
+        return True
+
+    patches.setattr(OutageRecovery, "_ends_are_written", _ends_are_written)
+
+
 def recall_without_return(patches):
     """What is recalled is skipped, and the cursor stays where it is."""
 

@@ -232,6 +232,44 @@ async def test_a_run_that_was_live_all_the_while_overlaps():
     assert await ran(rig) == [at(1)]
 
 
+async def test_a_run_that_ended_while_the_store_was_away_does_not_overlap():
+    rig = Rig()
+    await rig.add(trigger=Every("1s"), misfire=Misfire(policy="skip", grace="10s"))
+    rig.executor.hold("quick")
+    await plan_ahead(rig)
+    rig.clock.jump(1)
+    await work(rig, 1)
+    rig.store.away = True
+    rig.executor.release("quick")
+    await rig.settle()
+    assert await rig.running() == 1  # as far as the store knows
+    await outage(rig, 4.5)
+    await work(rig, 20)
+    assert (await ran(rig), await skipped(rig)) == ([at(n) for n in range(1, 6)], [])
+
+
+@pytest.mark.parametrize("is_back", [False, True])
+async def test_a_run_elsewhere_overlaps_once_its_worker_is_back_after_an_outage(is_back):
+    rig = Rig()
+    other = Rig(clock=rig.clock, memory=rig.memory, seed=2)
+    await rig.add(trigger=Every("1s"), misfire=Misfire(policy="skip", grace="10s"))
+    other.executor.hold("quick")
+    await plan_ahead(rig)
+    rig.clock.jump(1)
+    await work(other, 1)
+    assert await rig.running() == 1
+    await outage(rig, 4.5)
+    if is_back:
+        await other.engine.pulse.step()
+    await work(rig, 4)
+    overlapped = [(at(n), "overlap") for n in range(2, 6)]
+    assert await skipped(rig) == (overlapped if is_back else [])
+    other.executor.release("quick")
+    await work(other, 1)
+    await work(rig, 20)
+    assert await ran(rig) == [at(n) for n in ([1] if is_back else range(1, 6))]
+
+
 @pytest.mark.parametrize("recovered", [True, False])
 async def test_a_run_that_was_lost_with_its_process_does_not_overlap(recovered):
     rig = Rig(lead=0.5)

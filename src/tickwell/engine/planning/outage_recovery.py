@@ -54,7 +54,12 @@ class OutageRecovery:
         self.runner = runner
         self.worker_id = worker_id
         self.presence = runner.presence
+        #: Since when the store did not answer, the last time that it did not.
+        self.no_store_since = EVER
         self._lock = asyncio.Lock()
+        #: Attempts that ended while the store was away, and are still to be written.
+        self._ended: frozenset[str] | None = None
+        self._ended_at = 0.0
 
     async def attend(self, service: str, step: Callable[[], Awaitable[float]]) -> float:
         """Take a step of a service, once what came due in its absence is recalled."""
@@ -68,17 +73,38 @@ class OutageRecovery:
         if self.presence.away is None and not self._lock.locked():
             return True
         async with self._lock:
-            away, now = self.presence.away, self.clock.now()
+            away = self.presence.away
             if away is None:
                 return True
-            give_back_missed(self.runner, away.since, now)
-            unwritten = self.runner.reporter.unwritten()
+            give_back_missed(self.runner, away.since, self.clock.now())
+            if away.no_store and not await self._ends_are_written(away):
+                return False
+            now, unwritten = self.clock.now(), self.runner.reporter.unwritten()
             if any(away.since <= claim.run_at <= now for claim in unwritten):
                 return False
             since, until = await self._bounds(away, now)
             if since < until:
                 await self._recall(since, until, now)
             self.presence.answered(away)
+        return True
+
+    async def _ends_are_written(self, away: Away) -> bool:
+        """Whether the store knows of each attempt here that ended while it was away.
+
+        Until then it takes the run for live, and fires after its end for overlapping. A report that
+        the store never takes holds nothing up for longer than a lease.
+        """
+        self.no_store_since = away.since
+        unwritten = self.runner.reporter.unwritten
+        if self._ended is None and any(True for _ in unwritten()):
+            await self.store.ping()  # it answers: what ends from now on may be written later
+            self._ended = frozenset(claim.id for claim in unwritten())
+            self._ended_at = self.clock.monotonic()
+        owed = self._ended or frozenset()
+        patient = self.clock.monotonic() - self._ended_at < self.settings.lease
+        if patient and any(claim.id in owed for claim in unwritten()):
+            return False
+        self._ended = None
         return True
 
     async def leave(self) -> None:
@@ -159,15 +185,22 @@ class OutageRecovery:
         """By job, the oldest run that is under way: a worker has it, or it waits to be retried.
 
         One that was lost or released with its process was not: it has no failure to its charge.
+        Nor is one known to be of a worker that was not heard since the store answers again: it may
+        have ended, and its worker has yet to report that.
         """
         workers = await self.store.list_workers()
-        alive = {each.worker.id for each in workers if not _is_dead(each)}
+        alive = {each.worker.id for each in workers if self._is_back(each)}
         found = {}
         # The newest first, so that of several of a job the oldest is remembered.
         async for one in self.listed(ExecutionFilter(states=LIVE, kind=Kind.FIRE)):
             if one.worker in alive if one.state is State.RUNNING else one.charged:
                 found[one.job_id] = one
         return found
+
+    def _is_back(self, one: Liveness) -> bool:
+        if one.worker.id == self.worker_id():
+            return True
+        return not _is_dead(one) and one.seen_at >= self.no_store_since
 
     async def listed(self, where: ExecutionFilter) -> AsyncIterator[Execution]:
         """All executions of a list, page by page."""
