@@ -8,6 +8,8 @@ unexplained  attempt n, and no stored reason why n-1 did not do
 unrecorded   a call of an attempt that an ended execution has no outcome for
 phantom      a call or a record that nothing asked for
 miscounted   a range that says another number than it covers
+untrue       skipped as overlapping while no other run of its job was live, or as missed while it
+             was within the grace
 stuck        neither run nor given up
 """
 
@@ -16,11 +18,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.faults.history import Call, History, Range, Row
+from tests.faults.history import Call, History, Range, Row, Try
 
 ENDED = {"succeeded", "dead", "cancelled", "skipped"}
 #: Outcomes after which another attempt is due; a success is none of them.
 REASONS = {"failed", "timed_out", "lost", "released", "snoozed"}
+#: Milliseconds by which the clocks of processes may differ where a reason is checked.
+CLOCKS = 100
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ def _findings(history: History) -> Iterator[tuple[str, str]]:
     tells_of_call = {"succeeded"} if history.by_request else {"succeeded", "failed", "timed_out"}
     for row in history.rows:
         yield from _row(row, calls.get(row.id, []), tells_of_call)
+    if history.by_reason:
+        yield from _reasons(history)
 
 
 def _accounts(history: History) -> Iterator[tuple[str, str]]:
@@ -108,6 +114,29 @@ def _account(
             yield "lost", f"{job} at {fire} is neither recorded nor skipped"
 
 
+def _reasons(history: History) -> Iterator[tuple[str, str]]:
+    """Whether what was skipped says the true reason."""
+    runs: dict[str, list[Row]] = defaultdict(list)
+    for row in history.rows:
+        if row.state != "skipped":
+            runs[row.job].append(row)
+    for row in history.rows:
+        if row.state != "skipped" or row.ended is None:
+            continue
+        name = f"{row.job} at {row.fire_time} ({row.id})"
+        if row.reason == "overlap" and not any(_met(row, run) for run in runs[row.job]):
+            yield "untrue", f"{name} overlaps, and no other run of its job was live"
+        if row.reason == "misfire" and row.ended - row.fire_time + CLOCKS < history.grace[row.job]:
+            yield "untrue", f"{name} was missed {row.ended - row.fire_time} ms after it was due"
+
+
+def _met(skipped: Row, run: Row) -> bool:
+    """Whether a run was live at some moment from the fire time of a skipped one to its skip."""
+    assert skipped.ended is not None
+    over = run.ended is not None and run.ended + CLOCKS < skipped.fire_time
+    return run.fire_time <= skipped.ended + CLOCKS and not over
+
+
 def _row(row: Row, calls: list[Call], tells_of_call: set[str]) -> Iterator[tuple[str, str]]:
     name = f"{row.job} at {row.fire_time} ({row.id})"
     if row.state not in ENDED:
@@ -134,8 +163,10 @@ def _tries(
     if any(count > 1 for count in outcomes.values()):
         yield "doubled", f"two outcomes of one attempt of {name}"
     called = {call.attempt for call in calls}
+    called_off = {each.number for each in row.tries if _is_called_off(each)}
     for number in range(1, row.attempt):
-        if stored.get(number) in REASONS:
+        # What an edit took back before its start is made again if it still fires then.
+        if stored.get(number) in REASONS or number in called_off - called:
             continue
         # Of attempts that were given back untried, one after the other, the newest is kept.
         after = next((outcome for other, outcome in sorted(stored.items()) if other > number), None)
@@ -149,3 +180,7 @@ def _tries(
     for number, outcome in stored.items():
         if outcome in tells_of_call and number not in called:
             yield "lost", f"attempt {number} of {name} {outcome}, and nobody called it"
+
+
+def _is_called_off(attempt: Try) -> bool:
+    return attempt.outcome == "cancelled" and not attempt.started

@@ -25,6 +25,8 @@ class Try:
 
     number: int
     outcome: str
+    #: Whether its start is on record.
+    started: bool = True
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,9 @@ class Row:
     tries: tuple[Try, ...] = ()
     #: A requested run answers no fire time.
     requested: bool = False
+    #: Why it was skipped, cancelled or died, and when it ended.
+    reason: str | None = None
+    ended: int | None = None
 
 
 @dataclass(frozen=True)
@@ -62,5 +67,10 @@ class History:
     rows: list[Row] = field(default_factory=list)
     ranges: list[Range] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
+    #: By job, how late a fire may be without being missed.
+    grace: dict[str, int] = field(default_factory=dict)
+    #: Whether the reasons of skips are judged. Where a process stands still or is cut off while
+    #: others go on, a run counts as live until its end is reported, later than it ended.
+    by_reason: bool = False
     #: Calls are requests, and some fail before they arrive.
     by_request: bool = False

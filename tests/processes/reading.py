@@ -28,6 +28,7 @@ async def read_history(
     """What the oracle, the store and the handlers say."""
     executions = await all_executions(store)
     names = {uuid_of(name): name for name in fires}
+    jobs = await store.get_jobs("default", [*names])
     skips = await _together([store.list_skips(id, 0, FOREVER) for id in names])
     ranges = [
         Range(names.get(each.job_id, each.job_id), each.first, each.last, each.count)
@@ -40,6 +41,7 @@ async def read_history(
         requests=list(requests),
         rows=await _together([_row(store, each, names) for each in executions]),
         ranges=ranges,
+        grace={each.job.name: each.job.misfire.grace for each in jobs},
         calls=[
             Call(line.execution, line.attempt, line.at, line.slack, line.process)
             for line in journal.read(calls)
@@ -86,6 +88,8 @@ async def _row(store: Store, execution: Execution, names: dict[str, str]) -> Row
         attempt=execution.attempt,
         tries=await _tries(store, execution),
         requested=execution.kind is Kind.REQUEST,
+        reason=execution.reason,
+        ended=execution.ended_at,
     )
 
 
@@ -95,4 +99,6 @@ async def _tries(store: Store, execution: Execution) -> tuple[Try, ...]:
         return (Try(1, "succeeded"),)
     whole = await store.get_execution(execution.project, execution.id)
     assert whole is not None
-    return tuple(Try(each.number, str(each.outcome)) for each in whole.attempts)
+    return tuple(
+        Try(each.number, str(each.outcome), each.started_at is not None) for each in whole.attempts
+    )

@@ -38,7 +38,7 @@ def prove(name: str, seconds: float, seed: int) -> Verdict:
             verdict.heal(site)
         finally:
             crew.close()
-    verdict.judge(site)
+    verdict.judge(site, by_reason=plan.by_reason)
     if verdict.outcomes.get("lost") and not plan.loses:
         verdict.violations.append(f"{verdict.outcomes['lost']} attempts were lost, and none had to")
     verdict.seconds = time.monotonic() - began

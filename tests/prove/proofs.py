@@ -167,6 +167,8 @@ def webhooks(site: Site, crew: Crew, verdict: Verdict, seconds: float) -> None:
         edits.end()
         nemesis.heal(at_once=True)
         verdict.figures["edits"] = edits.made
+        if not edits.made:
+            verdict.violations.append("no edit was made")
         verdict.heal(site)
 
 
@@ -196,6 +198,8 @@ class Plan:
     proof: Proof
     share: float
     loses: bool = False
+    #: Whether each skip must have its true reason: no process stands still while others go on.
+    by_reason: bool = False
     #: The store that it attacks, as its URL begins.
     store: str = "sqlite"
     #: Settings of processes that send webhooks; none: they send none.
@@ -230,7 +234,7 @@ PROOFS = {
         for store in ("postgresql", "mysql", "mongodb", "redis")
     },
     **{
-        f"crashes-{store}": Plan(crashes, 0.1, loses=True, store=store)
+        f"crashes-{store}": Plan(crashes, 0.1, loses=True, by_reason=True, store=store)
         for store in ("postgresql", "mysql", "mongodb", "redis")
     },
 }

@@ -42,9 +42,10 @@ class Verdict:
         except AssertionError as error:
             self.violations.append(str(error))
 
-    def judge(self, site: Site) -> None:
+    def judge(self, site: Site, *, by_reason: bool = False) -> None:
         """Read the history and take over what the checker says."""
         history = site.history()
+        history.by_reason = by_reason
         self.fires = site.expected
         self.executions = len(history.rows)
         self.calls = len(history.calls)

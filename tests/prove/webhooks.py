@@ -80,14 +80,16 @@ class Edits(threading.Thread):
         self.join()
 
     async def _edit(self) -> None:
-        store = make_store(self.site.store)
-        await store.open()
+        store, is_open = make_store(self.site.store), False
         try:
             for one in cycle(self.jobs):
                 if self._over.is_set():
                     return
                 changed = edit(replace(one, tags=(f"edit-{self.made}",)))
                 with suppress(TickwellError):  # the server is away
+                    if not is_open:
+                        await store.open()
+                        is_open = True
                     await store.change_jobs(one.project, [one.id], changed, wall_millis())
                     self.made += 1
                 await asyncio.sleep(0.2)
