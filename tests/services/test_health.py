@@ -18,6 +18,7 @@ from tickwell.errors import StoreUnavailable
 from tickwell.ports.records import ExecutionFilter, Flaw, Record
 from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.health import SAMPLE, TTL, HealthReader, Link
+from tickwell.services.insights import overview
 from tickwell.services.jobs.fire_times import GONE
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
@@ -249,6 +250,21 @@ async def test_parked_work_is_told_until_a_worker_can_run_it(world):
     assert (await look(world))["handlers"].level is Level.RED
     await world.store.beat(ALL, TEN)
     assert "handlers" not in await look(world)
+
+
+async def test_the_overview_says_of_parked_work_what_health_says(world):
+    """It was parked while no worker was there at all, and those of now lack its handler."""
+    await late(world)
+    parked = "no live worker serves queue 'default'"
+    page = await world.store.list_executions(ExecutionFilter(project="default"), limit=1)
+    ids = [each.id for each in page.items]
+    await world.store.settle(ids, {State.QUEUED}, State.PARKED, parked, world.clock.now())
+    (note,) = (await overview.look(world.store, "default", world.clock.now())).attention
+    assert note.text == parked
+    await world.store.beat(replace(ALL, abilities=("call:*/y",)), world.clock.now())
+    (note,) = (await overview.look(world.store, "default", world.clock.now())).attention
+    assert note.text == "no live worker knows handler 'x'"
+    assert (await look(world))["handlers"].text.endswith(note.text)
 
 
 async def test_a_paused_queue_is_amber_only_with_a_backlog(world):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tickwell.clock import NEVER
+from tickwell.domain.coverage import Coverage
 from tickwell.domain.execution import DUE, Execution, State
+from tickwell.domain.external import processes
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import DAY, HOUR
 from tickwell.domain.tally import Tally, total
@@ -95,11 +97,11 @@ async def look(store: Store, project: str, now: int) -> Overview:
         hours=hours,
         next_fires=await next_fires(store, project, now, FIRES),
         nothing_yet=not jobs.items,
-        attention=await _attention(store, project, stats),
+        attention=await _attention(store, project, stats, now),
     )
 
 
-async def _attention(store: Store, project: str, stats: dict[State, int]) -> list[Note]:
+async def _attention(store: Store, project: str, stats: dict[State, int], now: int) -> list[Note]:
     notes = []
     for state, title in (
         (State.DEAD, "died"),
@@ -109,12 +111,28 @@ async def _attention(store: Store, project: str, stats: dict[State, int]) -> lis
             continue
         where = ExecutionFilter(project=project, states=frozenset({state}))
         page = await store.list_executions(where, limit=READ)
-        alike = _alike(page.items)[:NOTES]
+        found = page.items
+        if state is State.PARKED:
+            found = await _with_reasons_of_now(store, found, now)
+        alike = _alike(found)[:NOTES]
         names = await _names(store, project, {same[0].job_id for same in alike})
         notes += [_note(same, names.get(same[0].job_id, "a job"), title) for same in alike]
     paused = JobFilter(project=project, states=frozenset({JobState.PAUSED}))
     entries = (await store.list_jobs(paused, limit=READ)).items
     return notes + [_paused(each) for each in entries if not is_paused_on_purpose(each)][:NOTES]
+
+
+async def _with_reasons_of_now(
+    store: Store, parked: Sequence[Execution], now: int
+) -> list[Execution]:
+    """Say why no worker can run them now: those of today may lack something else.
+
+    What was parked while a deployment replaced all workers is recorded as in a queue without one.
+    """
+    found = processes(await store.list_workers())
+    live = [each for each in found if each.is_alive(now) and each.worker.is_worker]
+    coverage = Coverage(live)
+    return [replace(each, reason=coverage.gap(each) or each.reason) for each in parked]
 
 
 def _alike(executions: Sequence[Execution]) -> list[list[Execution]]:
