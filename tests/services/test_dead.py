@@ -40,6 +40,7 @@ def died(error=None, reason=None):
         ),
         ("no order 0197c0de-0000-7000-8000-000000000000", "no order ID"),
         ("10.0.0.7:443 cannot be reached: refused", "N cannot be reached: refused"),
+        ("no \x1b[31mroute\u202e", "no \\x1b[Nmroute\\u202e"),
         ("\n\n", "died without an error message"),
     ],
 )

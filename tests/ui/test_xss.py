@@ -99,6 +99,27 @@ async def test_whatever_is_stored_is_shown_as_text(house):
         assert _faults(browser.read(answer)) == [], action
 
 
+async def test_no_control_character_of_a_handler_reaches_a_page(house):
+    """Changes of direction would turn what stands beside them, and C1 is not to be seen."""
+    text = "no \x1b[31mroute \x9b31m\u202etxt.exe 50 %\r100 %"
+    shown = "no \\x1b[31mroute \\x9b31m\\u202etxt.exe 50 %"
+    job = await house.add("frail", retry={"max_attempts": 1})
+    dead = await house.run(job, OutcomeKind.FAILED, error=text)
+    note = Record(
+        kind=OUTPUT,
+        project="default",
+        key=f"{dead}/00000001",
+        document={"attempt": 1, "lines": [text]},
+    )
+    await house.store.put_record(note, house.clock.now())
+    browser = await house.login()
+    for path in ("/", "/dead", "/executions", "/executions?state=dead", f"/executions/{dead}"):
+        page = await browser.see(path)
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", page.source), path
+    assert f"{shown}\n100 %" in page.source
+    assert shown in (await browser.see("/")).source
+
+
 async def _page(browser, path):
     return browser.read(await browser.get(path))
 

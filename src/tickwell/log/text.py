@@ -66,7 +66,7 @@ def one_line(text: str) -> str:
 
 def block(text: str) -> str:
     """The same for an error of several lines, which keeps its line feeds and tabs."""
-    return spelled(_cut(text).replace("\r\n", "\n"), _NOT_IN_BLOCK)
+    return spelled_block(_cut(text).replace("\r\n", "\n"))
 
 
 def _cut(text: str) -> str:
@@ -112,6 +112,11 @@ def value(name: str, raw: Any) -> Any:
 @lru_cache(maxsize=1024)
 def _is_secret(name: str) -> bool:
     return _NAMED.match(name) is not None
+
+
+def spelled_block(text: str) -> str:
+    """The text of several lines with every other control character as its escape sequence."""
+    return spelled(text, _NOT_IN_BLOCK)
 
 
 def spelled(text: str, controls: re.Pattern[str] = _CONTROLS) -> str:

@@ -20,6 +20,7 @@ from tickwell.domain.http import Http
 from tickwell.domain.job import Entry
 from tickwell.domain.target import Target
 from tickwell.log.headline import headline
+from tickwell.log.text import spelled_block
 from tickwell.services.audit.entry import Entry as Audited
 from tickwell.services.jobs.fire_times import upcoming
 from tickwell.services.redaction.masking import masked_url
@@ -170,7 +171,15 @@ def what(execution: Execution) -> str:
         return "sent; its result is not awaited"
     if not text.strip():
         return "requested" if execution.kind is Kind.REQUEST else ""
-    return headline(text)
+    return visible(headline(text))
+
+
+def visible(text: str) -> str:
+    """Text of others with control characters spelled out: none turns the direction of a line.
+
+    A carriage return begins a line, as in all text of a browser.
+    """
+    return spelled_block(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def waits(execution: Execution) -> str:
@@ -224,6 +233,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "short": short,
     "target": target_text,
     "next_fire": next_fire,
+    "visible": visible,
     "what": what,
     "waits": waits,
     "explained": explained,

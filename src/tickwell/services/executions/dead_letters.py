@@ -11,6 +11,7 @@ from typing import Protocol
 
 from tickwell.domain.execution import Execution, State
 from tickwell.log.headline import headline
+from tickwell.log.text import spelled
 from tickwell.ports.records import ExecutionFilter, Page
 from tickwell.ports.store import HistoryStore, RecordStore
 from tickwell.services.slots.retention_edge import note
@@ -84,7 +85,7 @@ def signature(execution: Execution) -> str:
     line = headline(execution.error or execution.reason or "") or "died without an error message"
     status = _HTTP.match(line)
     head, rest = (status[0], line[status.end() :]) if status else ("", line)
-    return (head + _DIGITS.sub("N", _IDS.sub("ID", rest)))[:_LONGEST]
+    return spelled(head + _DIGITS.sub("N", _IDS.sub("ID", rest)))[:_LONGEST]
 
 
 class DeadStore(HistoryStore, RecordStore, Protocol):
