@@ -3,6 +3,7 @@
 import logging
 import os
 import random
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -15,6 +16,11 @@ settings.register_profile("ci", PATIENT, derandomize=True)
 # Looks for new failures: HYPOTHESIS_PROFILE=explore ./run test tests/property
 settings.register_profile("explore", PATIENT, max_examples=2000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# Shells without job control make what they start in the background deaf to Ctrl-C, and with it all
+# processes under test.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # "Using selector: EpollSelector" in the report of every failed test helps nobody.
 logging.getLogger("asyncio").setLevel(logging.WARNING)

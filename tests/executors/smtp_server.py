@@ -5,6 +5,8 @@ import base64
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.proxy.listener import stop_listening
+
 
 @dataclass
 class SmtpServer:
@@ -27,7 +29,7 @@ class SmtpServer:
         return self
 
     async def __aexit__(self, *_):
-        self._server.close()
+        await stop_listening(self._server)
         await asyncio.gather(*(each.wait() for each in self._ended))
 
     async def _serve(self, reader, writer):

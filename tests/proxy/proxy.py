@@ -12,18 +12,14 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from tests.proxy.listener import rounds, stop_listening
+
 #: Bytes read at once.
 CHUNK = 1 << 16
 #: Closing with it sends a reset instead of an end.
 ABRUPTLY = struct.pack("ii", 1, 0)
 #: Seconds in which the thread does what it is told.
 PATIENCE = 100.0
-
-
-async def _rounds() -> None:
-    """Let the loop finish what it has begun."""
-    for _ in range(5):
-        await asyncio.sleep(0)
 
 
 class Direction:
@@ -135,13 +131,12 @@ class Proxy:
             link.forgotten = True
 
     async def _close(self) -> None:
-        self._server.close()
-        await _rounds()  # whom the server has just let in gets its task
+        await stop_listening(self._server)  # whom it has just let in has its task
         await self._cut()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await _rounds()  # what is done is cut in the next round, and closed in the one after it
+        await rounds()  # what is done is cut in the next round, and closed in the one after it
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1

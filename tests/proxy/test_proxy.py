@@ -1,12 +1,16 @@
 """The proxy does what the fault tests believe of it."""
 
+import asyncio
+import gc
 import socket
 import socketserver
 import threading
 import time
+import warnings
 
 import pytest
 
+from tests.proxy.listener import rounds, stop_listening
 from tests.proxy.proxy import proxied
 
 PATIENCE = 100.0
@@ -126,3 +130,19 @@ def test_a_server_that_is_away(proxy, client):
         socket.create_connection(("127.0.0.1", proxy.port), PATIENCE) as another,
     ):
         another.recv(1)
+
+
+async def test_a_listener_that_closes_when_somebody_comes_leaves_no_socket():
+    writers = []
+    server = await asyncio.start_server(lambda _, writer: writers.append(writer), "127.0.0.1", 0)
+    with socket.create_connection(server.sockets[0].getsockname()):
+        await asyncio.sleep(0)  # the server is about to accept it
+        await asyncio.sleep(0)  # and about to give it a transport
+        await stop_listening(server)
+        [writer] = writers
+        writer.transport.abort()
+        await rounds()
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        gc.collect()
+    assert warned == []

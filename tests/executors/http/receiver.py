@@ -6,6 +6,8 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from tests.proxy.listener import rounds, stop_listening
+
 LENGTH = re.compile(rb"content-length: *([0-9]+)", re.IGNORECASE)
 
 
@@ -60,16 +62,11 @@ class Receiver:
         return self
 
     async def __aexit__(self, *_):
-        self._server.close()
-        await self._rounds()  # whom the server has just let in gets its task
+        await stop_listening(self._server)  # whom it has just let in has its task
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._rounds()  # what is done is cut in the next round, and closed in the one after
-
-    async def _rounds(self):
-        for _round in range(3):
-            await asyncio.sleep(0)
+        await rounds()  # what is done is cut in the next round, and closed in the one after
 
     def url(self, path="/", host="127.0.0.1", scheme="http"):
         return f"{scheme}://{host}:{self.port}{path}"
