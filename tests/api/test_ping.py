@@ -7,7 +7,7 @@ import pytest
 from tickwell.domain.execution import State
 from tickwell.ports.records import ExecutionFilter
 from tickwell.services.access.actor import Permission
-from tickwell.services.monitors.pings import PER_TOKEN, UNKNOWN
+from tickwell.services.monitors.pings import ADDED, PER_TOKEN, UNKNOWN
 from tickwell.services.monitors.tokens import TOKEN
 from tickwell.services.projects.platform import PLATFORM
 
@@ -156,6 +156,18 @@ async def test_guesses_are_limited(root, url):
     assert (await ping(root, f"/ping/{UNUSED}")).status_code == 429
 
 
+@pytest.mark.usefixtures("still")
+async def test_a_valid_token_is_not_held_up_by_guesses_from_its_address(root, url):
+    pings = root.context.pings
+    assert (await ping(root, f"{url}/log")).status_code == 200
+    pings._unknown.spend("127.0.0.1", UNKNOWN.limit, pings._clock.now(), pings._clock.now())
+    assert (await ping(root, f"{url}/log")).status_code == 200
+    assert (await ping(root, f"/ping/{UNUSED}")).status_code == 429
+    await root.http.post("/api/v1/monitors/backup/rotate")
+    assert (await ping(root, f"{url}/log")).status_code == 404
+    assert (await ping(root, f"{url}/log")).status_code == 429
+
+
 class TestPingKey:
     @pytest.fixture
     async def key(self, root):
@@ -198,6 +210,21 @@ class TestPingKey:
         ).status_code == 201
         assert (await ping(root, f"/ping/{key}/report")).status_code == 404
         assert (await root.http.get("/api/v1/monitors/report")).status_code == 404
+
+    @pytest.mark.usefixtures("still")
+    async def test_it_adds_so_many_monitors_and_no_more(self, root, url, key):
+        pings = root.context.pings
+        now = pings._clock.now()
+        pings._added.spend("default", ADDED.limit - 1, now, now)
+        assert (await ping(root, f"/ping/{key}/one?create=1")).status_code == 201
+        answer = await ping(root, f"/ping/{key}/two?create=1")
+        assert (answer.status_code, answer.headers["retry-after"]) == (429, "36")
+        assert (await ping(root, f"/ping/{key}/backup?create=1")).status_code == 200
+
+    @pytest.mark.parametrize("name", ["%00", "a%00b", "%ff", "%0a", "%ed%a0%80", "x" * 300])
+    async def test_what_is_no_name_is_not_found(self, root, key, name):
+        answer = await ping(root, f"/ping/{key}/{name}?create=1")
+        assert (answer.status_code, answer.text) == (404, "not found")
 
     async def test_it_rotates(self, root, url, key):
         await root.http.post("/api/v1/ping-key")

@@ -107,6 +107,17 @@ JOB_UNREADABLE = LogEvent(
     "job {job} is left out for a minute, this process cannot read it: {reason}",
     ("job", "reason"),
 )
+_OF_ALERT = ("project", "rule", "words", "count", "names")
+ALERT_FIRING = LogEvent(
+    "alert_firing", WARNING, "alert fires: {names}: {words}", (*_OF_ALERT, "repeated")
+)
+ALERT_RESOLVED = LogEvent("alert_resolved", INFO, "alert resolved: {names}: {words}", _OF_ALERT)
+ALERT_EVALUATION_FAILED = LogEvent(
+    "alert_evaluation_failed",
+    ERROR,
+    "the alert rules of project {project} cannot be evaluated: {error}",
+    ("project", "error"),
+)
 JOB_PAUSED = LogEvent("job_paused", WARNING, "paused job {job}: {reason}", ("job", "reason"))
 JOB_FINISHED = LogEvent(
     "job_finished",

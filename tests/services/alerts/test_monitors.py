@@ -11,6 +11,7 @@ from tickwell.domain.trigger import Cron
 from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.monitors.check_in import CheckIn, Signal
 from tickwell.services.monitors.check_ins import CheckIns
+from tickwell.services.monitors.definition import monitor_job
 from tickwell.services.operations import OperationContext, Operations
 
 GRACE = 5 * MINUTE
@@ -72,6 +73,29 @@ async def test_a_failure_that_the_evaluator_has_not_heard_of_is_told_when_it_loo
     watch.evaluator = watch.another()
     await watch.look(2)
     assert await watch.told(told, "monitors") == [("firing", "backup")]
+
+
+async def test_a_start_is_no_success(watch, outside):
+    told = await watch.channel()
+    await outside(Signal.FAIL)
+    await watch.look(2)
+    await outside(Signal.START)
+    await watch.look(2)
+    assert await watch.told(told, "monitors") == [("firing", "backup")]
+    await outside()
+    await watch.look(2)
+    assert await watch.told(told, "monitors") == [("firing", "backup"), ("resolved", "backup")]
+
+
+async def test_one_without_a_ping_url_is_watched_as_well(watch):
+    told = await watch.channel()
+    hour = watch.clock.instant // HOUR * HOUR + HOUR
+    await watch.jobs.add(monitor_job("applied", Cron("0 * * * *"), GRACE))
+    await watch.look()
+    await watch.at(hour)
+    await watch.at(hour + GRACE)
+    await watch.look(2)
+    assert await watch.told(told, "monitors") == [("firing", "applied")]
 
 
 async def test_one_that_was_paused_is_not_told(watch, outside):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tickwell.domain.alert import BUILT_IN, AlertState, Channel, Rule
+from tickwell.domain.alert import BUILT_IN, AlertState, Channel, Condition, Rule
 from tickwell.domain.policy import DAY
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
@@ -81,10 +81,23 @@ async def read_book(store: RecordStore, project: str, now: int) -> Book:
     silences = await store.list_records(SILENCE, project, "", now, MOST_SILENCES)
     states = await store.list_records(STATE, project, "", now)
     return Book(
-        rules=[*BUILT_IN, *(Rule.from_document(each.key, each.document) for each in rules)],
+        rules=[
+            *BUILT_IN,
+            *(Rule.from_document(each.key, each.document) for each in rules if _is_known(each)),
+        ],
         silences=[Silence(**each.document | {"id": each.key}) for each in silences],
-        states={each.key: _stored(each) for each in states},
+        states={
+            each.key: _stored(each) for each in states if _is_known(each, each.document["rule"])
+        },
     )
+
+
+_CONDITIONS = frozenset(each.value for each in Condition)
+
+
+def _is_known(record: Record, rule: dict[str, Any] | None = None) -> bool:
+    """Whether this version evaluates such a rule; a newer one, during an upgrade, has others."""
+    return (record.document if rule is None else rule)["condition"] in _CONDITIONS
 
 
 def state_record(project: str, stored: StoredState) -> Record:

@@ -12,6 +12,7 @@ from typing import Any
 from tickwell.domain.alert import Alert, Channel, Notice, NoticeType, Rule
 from tickwell.domain.alert.formats import body
 from tickwell.domain.alert.message import Line, Message, MessageType
+from tickwell.log import events as lines
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.alerts.book import HISTORY, HISTORY_KEPT, StoredState, read_channels
@@ -20,6 +21,8 @@ from tickwell.services.senders.sending import send
 
 #: Alerts that a message names; it says how many more there are.
 MOST_NAMED = 50
+#: Alerts that a line of the log names.
+_MOST_LOGGED = 10
 #: Later than any notice: keys count down to it, so that the newest come first in lists.
 _NEVER = 10**15
 
@@ -68,7 +71,24 @@ class Delivery:
             },
             expires_at=notice.at + HISTORY_KEPT,
         )
-        await self._store.put_record(record, now, 0)
+        if await self._store.put_record(record, now, 0):  # else a dead process has logged it
+            _log(project, rule, notice)
+
+
+def _log(project: str, rule: Rule, notice: Notice) -> None:
+    """A line for those who read logs only; a silence is in the audit log."""
+    names = ", ".join(each.name for _, each in _first(notice.alerts)[:_MOST_LOGGED])
+    fields = {
+        "project": project,
+        "rule": rule.id,
+        "words": rule.words,
+        "count": len(notice.alerts),
+        "names": names,
+    }
+    if notice.type is NoticeType.FIRING:
+        lines.ALERT_FIRING.log(**fields, repeated=notice.is_repeated)
+    elif notice.type is NoticeType.RESOLVED:
+        lines.ALERT_RESOLVED.log(**fields)
 
 
 async def send_to(

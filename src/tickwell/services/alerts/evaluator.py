@@ -12,7 +12,9 @@ from dataclasses import replace
 from tickwell.clock import Clock
 from tickwell.domain.alert import AlertState, Rule, close, delivered, judge
 from tickwell.domain.event import Event, Events, Stopped
+from tickwell.errors import StoreCorrupt, StoreError, StoreRefused
 from tickwell.ids import Random, new_id
+from tickwell.log import events as lines
 from tickwell.ports.records import Record
 from tickwell.services.alerts.book import PROJECT, STATE, Book, StoredState, read_book, state_record
 from tickwell.services.alerts.delivery import Delivery
@@ -61,6 +63,8 @@ class Evaluator:
         self._observer = Observer(store, health)
         self._delivery = Delivery(store, executions, public_url)
         self._owner = ""
+        #: By project: why its rules could not be evaluated, as it was logged.
+        self._failing: dict[str, str] = {}
         self._leave: Callable[[], None] = lambda: None
 
     def listen(self, events: Events) -> None:
@@ -117,11 +121,25 @@ class Evaluator:
         outcomes, keys = await read_outcomes(self._store, now)
         kept = set[tuple[str, str]]()
         for project in projects:
-            book = await read_book(self._store, project, now)
-            kept |= {(project, rule.id) for rule in book.rules}
-            await self._evaluate_project(project, book, outcomes, now)
+            try:
+                book = await read_book(self._store, project, now)
+                kept |= {(project, rule.id) for rule in book.rules}
+                await self._evaluate_project(project, book, outcomes, now)
+            except Exception as error:  # noqa: BLE001 - one project must not cost the others theirs
+                self._note_failure(project, error)
+            else:
+                self._failing.pop(project, None)
         await forget_outcomes(self._store, keys)
         self._observer.keep(kept)
+
+    def _note_failure(self, project: str, error: Exception) -> None:
+        """Log it when it changes; a store that is away fails the step, as it is away for all."""
+        if isinstance(error, StoreError) and not isinstance(error, StoreRefused | StoreCorrupt):
+            raise error
+        why = repr(error)
+        if self._failing.get(project) != why:
+            self._failing[project] = why
+            lines.ALERT_EVALUATION_FAILED.log(project=project, error=why)
 
     async def _evaluate_project(
         self, project: str, book: Book, outcomes: Outcomes, now: int

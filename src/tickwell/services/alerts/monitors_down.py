@@ -8,8 +8,10 @@ from typing import Protocol
 
 from tickwell.clock import NEVER
 from tickwell.domain.alert import Observed
-from tickwell.domain.job import Entry
+from tickwell.domain.external import CHECK_INS
+from tickwell.domain.job import Entry, JobState
 from tickwell.domain.policy import MINUTE, SECOND
+from tickwell.ports.records import JobFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
 from tickwell.services.alerts.outcomes import Ended
 from tickwell.services.alerts.watched import is_watched
@@ -20,6 +22,9 @@ from tickwell.services.monitors.tokens import OWNER, PING_KEY
 
 #: Monitors that one look reads.
 MOST_READ = 500
+#: Jobs of one page of the catalog.
+_PAGE = 500
+_STATES = frozenset({JobState.ACTIVE, JobState.PAUSED})
 #: Milliseconds until a monitor is looked at again, at least and at most: it may be edited.
 _SOONEST, _LATEST = SECOND, 10 * MINUTE
 
@@ -36,18 +41,36 @@ class MonitorsDown:
         self._project = project
         #: When each is looked at again.
         self._looks: dict[str, int] = {}
+        #: Those of the catalog, also those applied from a file without a ping URL; as of when.
+        self._listed: set[str] = set()
+        self._listed_at: int | None = None
 
     async def look(
         self, ended: Mapping[str, Ended], not_well: Collection[str], now: int
     ) -> dict[str, Observed | None]:
         """What is found out about monitors that may be down, and about those that are."""
         keys = {record.key async for record in every_record(self._store, OWNER, self._project, now)}
-        monitors = keys - {PING_KEY}
+        await self._list(now)
+        monitors = (keys - {PING_KEY}) | self._listed
         self._looks = {each: self._looks.get(each, 0) for each in monitors}
         due = [each for each in monitors if self._looks[each] <= now or _has_died(ended.get(each))]
         jobs = {*nsmallest(MOST_READ, due, key=lambda each: self._looks[each]), *not_well}
         entries = await jobs_by_id(self._store, self._project, jobs)
         return {job: await self._see(job, entries.get(job), now) for job in jobs}
+
+    async def _list(self, now: int) -> None:
+        """List them now and then: the catalog is longer than the list of tokens."""
+        if self._listed_at is not None and abs(now - self._listed_at) < _LATEST:
+            return
+        where = JobFilter(project=self._project, queue=CHECK_INS, states=_STATES)
+        listed, cursor = set[str](), None
+        while True:
+            page = await self._store.list_jobs(where, cursor, _PAGE)
+            listed |= {entry.job.id for entry in page.items}
+            cursor = page.cursor
+            if cursor is None:
+                break
+        self._listed, self._listed_at = listed, now
 
     async def _see(self, job: str, entry: Entry | None, now: int) -> Observed | None:
         if entry is None or not is_watched(entry):

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from math import ceil
 
 from tickwell.domain.job import Entry
+from tickwell.domain.naming import is_name
+from tickwell.domain.policy import HOUR
 from tickwell.errors import InvalidJob, JobExists
 from tickwell.ports.store import Store
 from tickwell.services.access.actor import Actor, Permission
@@ -28,6 +30,8 @@ from tickwell.services.time import Time
 PER_TOKEN = Rate(60, 60_000)
 #: Pings of one address with tokens that are not valid, in 15 minutes.
 UNKNOWN = Rate(600, 15 * 60_000)
+#: Monitors that the ping key of one project adds in an hour.
+ADDED = Rate(100, HOUR)
 _SLUG = re.compile(r"[a-z0-9_-]{1,255}")
 _LONGEST_RUN = 100
 
@@ -75,6 +79,7 @@ class Pings:
         self._tokens = Tokens(store)
         self._known = Buckets(PER_TOKEN)
         self._unknown = Buckets(UNKNOWN)
+        self._added = Buckets(ADDED)
 
     async def take(self, ping: Ping) -> Reply:
         """Record a ping, or say why not."""
@@ -84,7 +89,8 @@ class Pings:
         if len(rest) > 1 or action is None or len(ping.run) > _LONGEST_RUN:
             return _INVALID
         address, now = network_of(ping.address), self._clock.now()
-        if self._unknown.level(address, now) < 1:
+        # Behind one address may be many hosts: a valid token is not held up by what others guess.
+        if self._unknown.level(address, now) < 1 and not self._tokens.was_valid(token):
             return _limited(self._unknown, address, now)
         owner = await self._tokens.find(token, now)
         if owner is None or (owner.key == PING_KEY) != bool(slug):
@@ -92,37 +98,49 @@ class Pings:
             return _NOT_FOUND
         if not self._known.take((owner, slug), now).allowed:
             return _limited(self._known, (owner, slug), now)
-        found, is_new = await self._find(owner, slug, ping, now)
-        if found is None:
-            return _NOT_FOUND
         signal, code = action
         check_in = CheckIn(signal=signal, exit_code=code, log=cut(ping.body), run=ping.run)
-        await self._check_ins.take(found, check_in)
-        return CREATED if is_new else OK
+        return await self._record(owner, slug, ping, check_in, now)
 
-    async def _find(
-        self, owner: Owner, slug: str, ping: Ping, now: int
+    async def _record(
+        self, owner: Owner, slug: str, ping: Ping, check_in: CheckIn, now: int
+    ) -> Reply:
+        found, reply = await self._find(owner, slug), OK
+        if found is None and ping.creates and _SLUG.fullmatch(slug):
+            if not self._added.take(owner.project, now).allowed:
+                return _limited(self._added, owner.project, now)
+            found, is_new = await self._create(owner.project, slug, ping.address, now)
+            reply = CREATED if is_new else OK
+        if found is None:
+            return _NOT_FOUND
+        await self._check_ins.take(found, check_in)
+        return reply
+
+    async def _find(self, owner: Owner, slug: str) -> Entry | None:
+        if slug:
+            return await self._named(owner.project, slug)
+        return await self._check_ins.find(owner.project, owner.key)
+
+    async def _create(
+        self, project: str, name: str, address: str, now: int
     ) -> tuple[Entry | None, bool]:
-        if not slug:
-            return await self._check_ins.find(owner.project, owner.key), False
-        found = await self._named(owner.project, slug)
-        if found is not None or not ping.creates or _SLUG.fullmatch(slug) is None:
-            return found, False
-        if not await is_known(self._store, owner.project, now):
+        if not await is_known(self._store, project, now):
             return None, False
         actor = Actor(
             name=PING_KEY,
-            project=owner.project,
+            project=project,
             permissions=frozenset({Permission.EDIT}),
-            address=ping.address,
+            address=address,
         )
         try:
-            made = await self._monitors.create(actor, slug, period_trigger(PERIOD))
+            made = await self._monitors.create(actor, name, period_trigger(PERIOD))
         except (JobExists, InvalidJob):  # another ping was faster, or it is no name for a job
-            return await self._named(owner.project, slug), False
+            return await self._named(project, name), False
         return made.monitor.entry, True
 
     async def _named(self, project: str, name: str) -> Entry | None:
+        if not is_name(name):
+            return None
         found = await self._store.get_jobs(project, [name])
         return await self._check_ins.find(project, found[0].job.id) if found else None
 

@@ -54,8 +54,10 @@ class Monitor:
 
     @property
     def why_down(self) -> str | None:
-        """Why it is down; None: it is not."""
-        if self.state is not MonitorState.DOWN or self.last is None:
+        """Why it is down; None: it is not. A run that has started is no success yet."""
+        if self.state is MonitorState.PAUSED or self.last is None:
+            return None
+        if _says(self.last) is not MonitorState.DOWN:
             return None
         return self.last.error or MISSED
 

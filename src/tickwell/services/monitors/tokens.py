@@ -54,13 +54,25 @@ class Tokens:
 
     def __init__(self, store: RecordStore) -> None:
         self._store = store
+        #: Hashes of tokens that were valid when this process last looked.
+        self._valid: set[str] = set()
 
     async def find(self, token: str, now: int) -> Owner | None:
         """What a token is for; None: it is not valid."""
         record = await self._store.get_record(TOKEN, PLATFORM, _hash(token.lower()), now)
         if record is None:
             record = await self._store.get_record(TOKEN, PLATFORM, _hash(token), now)
-        return None if record is None else Owner(**record.document)
+        if record is None:
+            self._valid.discard(_hash(token))
+            return None
+        if len(self._valid) >= _MOST_VALID:
+            self._valid.clear()
+        self._valid.add(_hash(token))
+        return Owner(**record.document)
+
+    def was_valid(self, token: str) -> bool:
+        """Whether it was valid when this process last looked."""
+        return _hash(token) in self._valid
 
     async def issue(self, owner: Owner, token: str, now: int) -> None:
         """Make this the only valid token of its owner; raises `Conflict` if another was faster.
@@ -95,6 +107,8 @@ class Tokens:
 
 #: Hashes that an owner's record remembers: one is valid, the others are what crashes left.
 _MOST = 10
+#: Valid tokens that a process remembers.
+_MOST_VALID = 50_000
 
 
 def _hash(token: str) -> str:
