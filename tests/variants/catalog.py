@@ -338,6 +338,15 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="unheard workers believed",
+        flaw="after an outage fires are skipped for a run whose end is still to be reported",
+        patch=engines.unheard_believed,
+        prey=Tested(
+            test="unit/engine/test_recall.py::"
+            "test_one_fire_alone_waits_for_a_run_whose_worker_is_not_back[False]"
+        ),
+    ),
+    Variant(
         name="lock-only dedupe",
         flaw="a lock that expires lets two planners fire the same instant",
         patch=stores.lock_only,

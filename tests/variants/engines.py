@@ -262,6 +262,11 @@ def recall_before_reports(patches):
     patches.setattr(OutageRecovery, "_ends_are_written", _ends_are_written)
 
 
+def unheard_believed(patches):
+    """After an outage a run is taken for live although its worker has not come back yet."""
+    patches.setattr(OutageRecovery, "_is_back", lambda self, one: not one.lost)
+
+
 def recall_without_return(patches):
     """What is recalled is skipped, and the cursor stays where it is."""
 

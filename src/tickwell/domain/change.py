@@ -232,17 +232,20 @@ def delete(expected_version: int | None = None, *, first: bool = False) -> Chang
     return change
 
 
-def to_recall(entry: Entry, due: Sequence[Execution], now: int) -> list[int]:
+def to_recall(
+    entry: Entry, due: Sequence[Execution], now: int, *, in_doubt: bool = False
+) -> list[int]:
     """Which fires to recall, of those that came due while no process was there: fire times.
 
     Those late beyond the grace; and where several are due that would be skipped as overlapping,
-    all of them, since none of them was live at the instant of another.
+    all of them, since none of them was live at the instant of another. In doubt: so is one alone,
+    since the store knows of a run that may have ended before it.
     """
     job, upcoming = entry.job, entry.cursor.next_fire_time
     # What was put off, revived or backfilled is due later than its fire time.
     planned = [one for one in due if one.run_at - one.fire_time <= job.trigger.jitter]
     several = len(planned) + (upcoming is not None and upcoming <= now) > 1
-    if several and job.overlap in WAITING_IN_LINE and not job.trigger.jitter:
+    if (several or in_doubt) and job.overlap in WAITING_IN_LINE and not job.trigger.jitter:
         return [one.fire_time for one in planned]
     return [one.fire_time for one in planned if one.run_at < now - job.misfire.grace]
 

@@ -249,6 +249,26 @@ async def test_a_run_that_ended_while_the_store_was_away_does_not_overlap():
 
 
 @pytest.mark.parametrize("is_back", [False, True])
+async def test_one_fire_alone_waits_for_a_run_whose_worker_is_not_back(is_back):
+    rig = Rig()
+    other = Rig(clock=rig.clock, memory=rig.memory, seed=2)
+    await rig.add(trigger=Every("1s"), misfire=Misfire(policy="skip", grace="10s"))
+    other.executor.hold("quick")
+    await plan_ahead(rig)
+    rig.clock.jump(1)
+    await work(other, 1)
+    await outage(rig, 1.9)
+    if is_back:
+        await other.engine.pulse.step()
+    await work(rig, 4)
+    assert await skipped(rig) == ([(at(2), "overlap")] if is_back else [])
+    other.executor.release("quick")
+    await work(other, 1)
+    await work(rig, 20)
+    assert await ran(rig) == [at(1)] + ([] if is_back else [at(2)])
+
+
+@pytest.mark.parametrize("is_back", [False, True])
 async def test_a_run_elsewhere_overlaps_once_its_worker_is_back_after_an_outage(is_back):
     rig = Rig()
     other = Rig(clock=rig.clock, memory=rig.memory, seed=2)

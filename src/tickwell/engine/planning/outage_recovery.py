@@ -84,7 +84,7 @@ class OutageRecovery:
                 return False
             since, until = await self._bounds(away, now)
             if since < until:
-                await self._recall(since, until, now)
+                await self._recall(since, until, now, no_store=away.no_store)
             self.presence.answered(away)
         return True
 
@@ -145,17 +145,25 @@ class OutageRecovery:
             return now - other.seen_at < 2 * self.settings.beat * 1000
         return away.since < other.seen_at < now - SLACK
 
-    async def _recall(self, since: int, until: int, now: int) -> None:
+    async def _recall(self, since: int, until: int, now: int, *, no_store: bool) -> None:
         found = defaultdict[str, defaultdict[str, list[Execution]]](lambda: defaultdict(list))
         where = ExecutionFilter(states=UNSTARTED, kind=Kind.FIRE, due_before=until)
         async for one in self.listed(where):
             if one.run_at >= since and one.is_untried:
                 found[one.project][one.job_id].append(one)
+        in_doubt = await self._in_doubt() if no_store and found else set()
         for project, jobs in found.items():
             ids = list(jobs)
             for start in range(0, len(ids), PAGE):
                 for entry in await self._readable(project, ids[start : start + PAGE]):
-                    await self._recall_job(entry, jobs[entry.job.id], now)
+                    doubted = entry.job.id in in_doubt
+                    await self._recall_job(entry, jobs[entry.job.id], now, in_doubt=doubted)
+
+    async def _in_doubt(self) -> set[str]:
+        """Jobs of runs that a worker has which was not heard since the store answers again."""
+        back = {each.worker.id for each in await self.store.list_workers() if self._is_back(each)}
+        running = ExecutionFilter(states=frozenset({State.RUNNING}))
+        return {one.job_id async for one in self.listed(running) if one.worker not in back}
 
     async def _readable(self, project: str, ids: list[str]) -> Sequence[Entry]:
         """Jobs by id; one that this process cannot read is left to those that can."""
@@ -168,8 +176,10 @@ class OutageRecovery:
             first = await self._readable(project, ids[:middle])
             return [*first, *await self._readable(project, ids[middle:])]
 
-    async def _recall_job(self, entry: Entry, due: list[Execution], now: int) -> None:
-        job, fires = entry.job, to_recall(entry, due, now)
+    async def _recall_job(
+        self, entry: Entry, due: list[Execution], now: int, *, in_doubt: bool
+    ) -> None:
+        job, fires = entry.job, to_recall(entry, due, now, in_doubt=in_doubt)
         if not fires:
             return
         if job.trigger.follows_finish:
