@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from tickwell.clock import Clock
 from tickwell.executors.celery.task_state import TaskState
@@ -13,6 +14,8 @@ Read = Callable[[Sequence[str]], dict[str, TaskState]]
 
 #: Seconds between two reads, and before a failed one is repeated.
 REST, REST_AFTER_FAILURE = 0.1, 1.0
+#: Seconds that the last read may take.
+GOODBYE = 5.0
 
 
 class Poller:
@@ -49,10 +52,13 @@ class Poller:
                 del self._waiting[task_id]
 
     async def close(self) -> None:
-        """Read no more."""
+        """Read no more, and wait for the read under way: it may be opening a connection."""
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GOODBYE):
+                    await asyncio.get_running_loop().run_in_executor(self._thread, _nothing)
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _run(self) -> None:
@@ -69,3 +75,7 @@ class Poller:
                     if state.has_ended and future is not None and not future.done():
                         future.set_result(state)
             await self._clock.wait(asyncio.Event(), rest)
+
+
+def _nothing() -> None:
+    """What comes after a read."""
