@@ -48,3 +48,13 @@ async def test_many_jobs_that_are_always_looked_at_do_not_hide_others(scene, sto
     assert await store.prune(T0 + DAY, 100) == 1
     assert (await store.stats())[State.DEAD] == 14
     assert await scene.states(old) == []
+
+
+async def test_what_many_keys_left_behind_is_pruned_to_the_last(scene, store, owner):
+    job = await scene.job(trigger=OnDemand(), rate="1/1s", rate_key="{payload.key}")
+    await scene.run(*(a_request(job, T0, payload={"key": key}) for key in range(5)))
+    await scene.succeed(await scene.claim(T0, limit=5), T0)
+    left = [await store.prune(T0 + DAY, 2) for _ in range(3)]
+    assert left == [4, 4, 0]  # so that the reaper goes on while there is more
+    for table in ("gate", "rate"):
+        assert await owner.fetchval(f"SELECT count(*) FROM stores.{table}") == 0

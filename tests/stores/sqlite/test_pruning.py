@@ -42,3 +42,17 @@ async def test_no_transaction_looks_at_more_than_a_few_jobs(tmp_path):
     looked_at = [text.count("state <> 6") for text in transactions]
     assert [count for count in looked_at if count] == [JOBS, JOBS, 1]
     await store.close()
+
+
+async def test_what_many_rate_keys_left_behind_is_pruned_to_the_last(store):
+    scene = Scene(store)
+    job = await scene.job(trigger=OnDemand(), rate="1/1s", rate_key="{payload.key}")
+    await scene.run(*(a_request(job, T0, payload={"key": key}) for key in range(5)))
+    await scene.succeed(await scene.claim(T0, limit=5), T0)
+    left = [await store.prune(T0 + MINUTE, 2) for _ in range(3)]
+    assert left == [2, 2, 0]  # so that the reaper goes on while there is more
+    read = store.reader.call(lambda session: session.connection.execute(_RATES).fetchone())
+    assert await read == (0,)
+
+
+_RATES = "SELECT count(*) FROM rate"

@@ -103,10 +103,11 @@ class MysqlRecords(SqlRecords[Database]):
 class MysqlPruning(SqlPruning[Database]):
     """Deletes what is past its retention, in short transactions."""
 
-    async def drop_gates(self, limit: int) -> None:
-        async def work(session: Session) -> None:
+    async def drop_gates(self, limit: int) -> int:
+        async def work(session: Session) -> int:
             free = [name for (name,) in await session.rows("free_gates", limit)]
             if free:
                 await session.run("prune_gates", free)
+            return len(free)
 
-        await self.database.write(work)
+        return await self.database.write(work)

@@ -83,8 +83,8 @@ class PostgresPruning(SqlPruning[Database]):
             pass
         return await super().prune(now, limit)
 
-    async def drop_gates(self, limit: int) -> None:
-        await self.database.write_one(lambda session: session.run("prune_gates", limit))
+    async def drop_gates(self, limit: int) -> int:
+        return await self.database.write_one(lambda session: session.run("prune_gates", limit))
 
 
 async def _count(session: Session, limit: int) -> int:

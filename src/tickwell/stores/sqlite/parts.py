@@ -158,8 +158,9 @@ class SqlitePruning(SqlPruning[Database]):
 
     jobs_at_once = JOBS
 
-    async def drop_gates(self, limit: int) -> None:
+    async def drop_gates(self, limit: int) -> int:
         """A gate in which no permit is held has no row."""
+        return 0
 
 
 class SqliteCatalog(SqlCatalog[Database]):

@@ -170,11 +170,13 @@ local function forget_rates()
     redis.call('UNLINK', P .. 'free:' .. gate)
   end
   variadic('ZREM', 'rates', idle)
+  -- Fewer than the limit are the last ones.
+  return #idle < limit and 0 or #idle
 end
 
 prune_by_age()
 prune_by_count()
-forget_rates()
+pruned = pruned + forget_rates()
 local projects = redis.call('SMEMBERS', P .. 'projects')
 for _, project in ipairs(projects) do
   if redis.call('EXISTS', P .. 'project:' .. project) == 0 then
