@@ -66,3 +66,18 @@ async def test_an_address_that_was_changed_is_none(world, http, waiting):
         assert answer.status_code == 404, token
     [step] = await world.store.list_steps("default", waiting)
     assert not step.is_final
+
+
+async def test_an_address_of_another_project_or_too_late_answers_nothing(
+    world, http, waiting, monkeypatch
+):
+    world.as_actor()
+    foreign = answer_token(world.context.cursors, "acme", waiting, "approval")
+    assert (await http.post(f"/answers/{foreign}", json={"answer": "yes"})).status_code == 404
+    [step] = await world.store.list_steps("default", waiting)
+    token = answer_token(world.context.cursors, "default", waiting, "approval")
+    monkeypatch.setattr(world.clock, "now", lambda: step.value["expires_at"])
+    late = await http.post(f"/answers/{token}", json={"answer": "yes"})
+    assert (late.status_code, late.json()["type"]) == (409, "urn:tickwell:problem:wrong-state")
+    [after] = await world.store.list_steps("default", waiting)
+    assert after == step
