@@ -219,7 +219,9 @@ def make_conditions(
     from tickwell.executors.condition import AskedConditions
 
     make = partial(make_sender, store, clock, settings)
-    return AskedConditions(store, CallExecutor(handlers), make)
+    calls = CallExecutor(handlers)
+    calls.has_middleware = False
+    return AskedConditions(store, calls, make)
 
 
 def answer_url(settings: Settings, project: str, id: str, name: str) -> str:

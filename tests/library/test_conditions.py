@@ -72,6 +72,29 @@ async def test_it_gets_what_it_names_of_the_payload_and_its_dependencies(tickwel
     assert (await slots(tickwell, "of-8"))[0].reason is Reason.CONDITION
 
 
+async def test_middleware_is_around_attempts_and_not_around_conditions(tickwell):
+    seen = []
+
+    @tickwell.scheduler.middleware
+    async def envelope(run, call_next):
+        seen.append(run.job)
+        return {"result": await call_next()}
+
+    async def session():
+        yield True
+
+    async def is_wanted(db: bool = Depends(session)) -> bool:
+        return db
+
+    @tickwell.job(Every("1m"), only_if=is_wanted)
+    async def sync() -> int:
+        return 7
+
+    await tickwell.travel("1m")
+    [slot] = await slots(tickwell, "sync")
+    assert (slot.state, seen) == (State.SUCCEEDED, ["sync"])
+
+
 async def test_a_condition_that_raises_is_a_failed_attempt_and_asked_again(tickwell):
     asks, ran = [], []
 

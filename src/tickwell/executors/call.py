@@ -44,6 +44,8 @@ class CallExecutor:
         self.children = Children(self.notes)
         #: A thread that waits for an execution and can run its sync handler; None: start one.
         self.thread_for: Callable[[Claim], StartCall | None] = lambda _claim: None
+        #: Conditions have none: it is around attempts, and may replace their results.
+        self.has_middleware = True
         self._begun = False
         self._pid = 0
         self._closed = False
@@ -108,8 +110,9 @@ class CallExecutor:
 
     def _call(self, handler: Handler, arguments: dict[str, Any], claim: Claim) -> Awaitable[Any]:
         """What to wait for; no coroutine of ours around a handler's, which every attempt paid."""
-        if handler.around is not None:
-            return self._call_around(handler.around, handler, arguments, claim)
+        around = handler.around if self.has_middleware else handler.bare
+        if around is not None:
+            return self._call_around(around, handler, arguments, claim)
         if not handler.is_async:
             return self._in_thread(handler, arguments, claim)
         if handler.run_parameter:

@@ -60,6 +60,8 @@ class Handler:
         #: Middleware and dependencies; None if there are none: then it is called as it is.
         self.around: Around | None = None
         self.surround(())
+        #: The same without middleware, for a condition.
+        self.bare = self.around
         #: How to read what a payload may name, and the rest of the parameters as people see them.
         self._readers, self.signature = _readers(name, parameters, self._own_parameters())
         self._takes, self._needs = _names(self.signature, self.run_parameter)
