@@ -67,8 +67,6 @@ class History:
     rows: list[Row] = field(default_factory=list)
     ranges: list[Range] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
-    #: By job, how late a fire may be without being missed.
-    grace: dict[str, int] = field(default_factory=dict)
     #: Whether the reasons of skips are judged. Where a process stands still or is cut off while
     #: others go on, a run counts as live until its end is reported, later than it ended.
     by_reason: bool = False

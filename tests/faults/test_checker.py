@@ -203,3 +203,26 @@ def test_of_attempts_put_off_in_a_row_the_newest_is_enough():
     assert check(history) == []
     history.calls.append(Call("id", 2, at=100))  # that one was no attempt put off
     assert [violation.kind for violation in check(history)] == ["unexplained"]
+
+
+def test_an_attempt_that_an_edit_took_back_before_its_start_explains_the_next():
+    history = History(fires={"job": [100]})
+    tries = Try(1, "cancelled", started=False), Try(2, "succeeded")
+    history.rows = [Row("id", "job", 100, "succeeded", 2, tries)]
+    history.calls = [Call("id", 2, at=100)]
+    assert check(history) == []
+    history.calls.append(Call("id", 1, at=100))
+    assert [violation.kind for violation in check(history)] == ["unexplained"]
+
+
+@pytest.mark.parametrize(
+    ("ended", "found"), [(None, []), (60_500, []), (59_500, []), (58_500, ["untrue"])]
+)
+def test_a_skip_for_overlap_needs_a_run_that_was_live(ended, found):
+    history = History(fires={"job": [58_000, 60_000]}, by_reason=True)
+    state = "succeeded" if ended else "running"
+    run = Row("a", "job", 58_000, state, 1, (Try(1, "succeeded"),), ended=ended)
+    skip = Row("b", "job", 60_000, "skipped", 0, reason="overlap", ended=60_001)
+    history.rows, history.calls = [run, skip], [Call("a", 1, at=58_000)]
+    kinds = [violation.kind for violation in check(history)]
+    assert [kind for kind in kinds if kind != "stuck"] == found

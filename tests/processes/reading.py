@@ -28,7 +28,6 @@ async def read_history(
     """What the oracle, the store and the handlers say."""
     executions = await all_executions(store)
     names = {uuid_of(name): name for name in fires}
-    jobs = await store.get_jobs("default", [*names])
     skips = await _together([store.list_skips(id, 0, FOREVER) for id in names])
     ranges = [
         Range(names.get(each.job_id, each.job_id), each.first, each.last, each.count)
@@ -41,7 +40,6 @@ async def read_history(
         requests=list(requests),
         rows=await _together([_row(store, each, names) for each in executions]),
         ranges=ranges,
-        grace={each.job.name: each.job.misfire.grace for each in jobs},
         calls=[
             Call(line.execution, line.attempt, line.at, line.slack, line.process)
             for line in journal.read(calls)

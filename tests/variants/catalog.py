@@ -310,7 +310,10 @@ VARIANTS = [
         name="recall without a way back",
         flaw="what was planned ahead is skipped, though the policy wants it to run",
         patch=engines.recall_without_return,
-        prey=Simulated(violation="and not planned again", fault=Fault.OUTAGE),
+        prey=Tested(
+            test="unit/engine/test_recall.py::"
+            "test_with_latest_the_newest_runs_even_if_it_was_planned_ahead"
+        ),
     ),
     Variant(
         name="recalled though it was tried",
