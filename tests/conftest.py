@@ -22,6 +22,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# A shell that works with a real store must not lead tests, which write and delete, to it.
+for name in [each for each in os.environ if each.startswith("TICKWELL_")]:
+    if not name.startswith("TICKWELL_TEST_"):
+        del os.environ[name]
+
 # "Using selector: EpollSelector" in the report of every failed test helps nobody.
 logging.getLogger("asyncio").setLevel(logging.WARNING)
 
