@@ -273,3 +273,34 @@ def test_calendars_are_put_shown_and_deleted(tickwell, either):
     assert "is not FROM/TO" in wrong.err
     assert tickwell("jobs", "rm", "x", "--yes").code == 0
     assert tickwell("calendars", "rm", "closed", "--yes").err == "Deleted closed.\n"
+
+
+def test_a_project_is_paused_and_resumed_and_the_doctor_says_so(tickwell, either):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    done = tickwell("projects", "pause", "--why", "the move")
+    assert done.err == "Paused the project.\nResume: tickwell projects resume\n"
+    shown = tickwell("jobs", "show", "x", "--json").json
+    assert (shown["state"], shown["pause"]["why"], shown["pause"]["scope"]) == (
+        "paused",
+        "the move",
+        "project",
+    )
+    found = {each["check"]: each for each in tickwell("doctor", "--json").json["items"]}
+    assert found["paused_project"]["level"] == "amber"
+    assert found["paused_project"]["remedy"] == (
+        "Resume: tickwell projects resume --project default"
+    )
+    refused = tickwell("jobs", "resume", "x")
+    assert "paused with its project; only resuming that resumes the job" in refused.err
+    assert tickwell("projects", "resume").err == "Resumed the project.\n"
+    assert tickwell("jobs", "show", "x", "--json").json["state"] == "active"
+
+
+def test_all_projects_are_paused_until_an_instant(tickwell, either):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    done = tickwell("projects", "pause", "--all", "--until", "2h", "--json").json
+    assert (done["project"], done["platform"]["scope"]) == (None, "platform")
+    assert done["platform"]["until"] is not None
+    assert tickwell("jobs", "show", "x", "--json").json["pause"] == done["platform"]
+    assert tickwell("projects", "resume", "--all").err == "Resumed all projects.\n"
+    assert tickwell("projects", "resume", "--all").code != 0

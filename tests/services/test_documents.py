@@ -57,6 +57,7 @@ async def test_the_next_fire_of_a_pause_is_the_first_after_its_end(world):
         "why": "moving",
         "since": "2026-06-15T10:00:00.000Z",
         "until": "2026-06-15T15:00:00.000Z",
+        "scope": "job",
     }
     assert document["job"]["next_fire_time"] == "2026-06-15T15:00:00.000Z"
     assert document["withdrawn"] == document["cancelling"] == 0

@@ -34,6 +34,10 @@ FORMS = {
     "purge_dead_letters": "/dead/purge",
     "pause_queue": "/queues/{name}/pause",
     "resume_queue": "/queues/{name}/resume",
+    "pause_project": "/project/pause",
+    "resume_project": "/project/resume",
+    "pause_platform": "/platform/pause",
+    "resume_platform": "/platform/resume",
     "bulk_pause": "/jobs/bulk",
     "bulk_resume": "/jobs/bulk",
     "bulk_trigger": "/jobs/bulk",
@@ -121,6 +125,8 @@ async def furnish(house):
     step = Step(execution=asking, attempt=1, name=f"{WAIT}ok", value=asked, at=now, is_final=False)
     await house.store.write_steps([step])
     await operations.queues.pause(OWNER, "mail")
+    await operations.pauses.pause(OWNER, until=After(HOUR))
+    await operations.pauses.pause_all(OWNER, until=After(HOUR))
     await operations.alerts.create_rule(OWNER, Condition.MISSING, after=90_000_000)
     await operations.alerts.silence(OWNER, After(60_000), why="moving")
 

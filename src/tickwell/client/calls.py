@@ -58,6 +58,8 @@ from tickwell.client.results import (
     OccurrenceSkipped,
     OutputPage,
     Page,
+    Pauses,
+    PausesChanged,
     PingKey,
     Preview,
     Probe,
@@ -558,6 +560,51 @@ def get_revival(id: str) -> Call[Revival]:
         "/api/v1/dead-letters/revivals/{id}",
         arguments={"id": id},
         repeatable=True,
+    )
+
+
+def get_pauses() -> Call[Pauses]:
+    """Read whether the project is paused, or everything is."""
+    return request("get_pauses", "GET", "/api/v1/pauses", repeatable=True)
+
+
+def pause_project(
+    *, note: str | None = None, until: Instant | None = None, idempotency_key: str | None = None
+) -> Call[PausesChanged]:
+    """Stop all jobs of the project from firing, until resumed or until an instant."""
+    return request(
+        "pause_project",
+        "POST",
+        "/api/v1/project/pause",
+        body=fields(note=note, until=instant(until, "until")),
+        idempotency_key=idempotency_key,
+    )
+
+
+def resume_project(*, idempotency_key: str | None = None) -> Call[PausesChanged]:
+    """Let the jobs of the project fire again, but for those that are paused themselves."""
+    return request(
+        "resume_project", "POST", "/api/v1/project/resume", idempotency_key=idempotency_key
+    )
+
+
+def pause_platform(
+    *, note: str | None = None, until: Instant | None = None, idempotency_key: str | None = None
+) -> Call[PausesChanged]:
+    """Stop the jobs of all projects from firing, until resumed or until an instant."""
+    return request(
+        "pause_platform",
+        "POST",
+        "/api/v1/platform/pause",
+        body=fields(note=note, until=instant(until, "until")),
+        idempotency_key=idempotency_key,
+    )
+
+
+def resume_platform(*, idempotency_key: str | None = None) -> Call[PausesChanged]:
+    """Let the jobs of all projects fire again, but for what is paused by itself."""
+    return request(
+        "resume_platform", "POST", "/api/v1/platform/resume", idempotency_key=idempotency_key
     )
 
 

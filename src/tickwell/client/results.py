@@ -62,6 +62,7 @@ class Pause(TypedDict):
     why: str
     since: str
     until: str | None
+    scope: Literal["job", "project", "platform"]
 
 
 class Cursor(TypedDict):
@@ -359,6 +360,22 @@ class Purged(TypedDict):
 
     purged: int
     more: bool
+
+
+class Pauses(TypedDict):
+    """The pauses that the project is under."""
+
+    project: Pause | None
+    platform: Pause | None
+
+
+class PausesChanged(TypedDict):
+    """The pauses that the project is under now, and what became of executions."""
+
+    project: Pause | None
+    platform: Pause | None
+    withdrawn: int
+    cancelling: int
 
 
 class QueuePause(TypedDict):

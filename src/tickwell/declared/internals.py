@@ -25,6 +25,7 @@ from tickwell.services.executions.transactions import Transactions
 from tickwell.services.jobs.admission import admission
 from tickwell.services.jobs.jobs import Jobs
 from tickwell.services.jobs.skips import Skips
+from tickwell.services.projects.pauses import ProjectPausing
 from tickwell.services.slots.slots import Slots
 from tickwell.settings import Settings
 
@@ -92,6 +93,7 @@ class Internals:
         random = ENTROPY
         jobs = Jobs(store, clock, random, self.wake)
         self.jobs = self.marshalled(jobs)
+        self.pauses = self.marshalled(ProjectPausing(store, clock, self.wake))
         self.calendars = self.marshalled(Calendars(store, jobs))
         self.skips = self.marshalled(Skips(store, jobs))
         self.executions = self.marshalled(Executions(store, clock, random, self.wake))

@@ -19,12 +19,14 @@ from tickwell.declared.read_models import (
     Changed,
     Execution,
     Job,
+    Pause,
     Progress,
     Step,
     Wait,
     changed_of,
     execution_of,
     job_of,
+    pause_of,
     progress_of,
     step_of,
     wait_of,
@@ -39,6 +41,7 @@ from tickwell.domain.execution import Kind, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.note import Output
 from tickwell.domain.payload import checked
+from tickwell.domain.project_pause import EVERYTHING
 from tickwell.domain.step import WAIT, is_step
 from tickwell.domain.target import Target
 from tickwell.domain.trigger import Calendar, OnDemand, Trigger
@@ -194,6 +197,37 @@ class JobApi(SlotApi, RequestApi):
         """Let a paused job fire again from now on."""
         await self.open()
         return changed_of((await self._inside.jobs.resume(self.project, [name]))[0])
+
+    @in_owner
+    async def pause_project(
+        self,
+        *,
+        why: str = "",
+        until: datetime | Duration | None = None,
+        by: str | None = None,
+        all_projects: bool = False,
+    ) -> Pause:
+        """Stop all jobs of the project from firing, or those of all projects of the store."""
+        await self.open()
+        end = None if until is None else moment_of(until, "until")
+        key = EVERYTHING if all_projects else self.project
+        author = self.app if by is None else by
+        pause, _ = await self._inside.pauses.pause(key, by=author, why=why, until=end)
+        return pause_of(pause)
+
+    @in_owner
+    async def resume_project(self, *, all_projects: bool = False) -> None:
+        """Let them fire again from now on, but for jobs that are paused themselves."""
+        await self.open()
+        await self._inside.pauses.resume(EVERYTHING if all_projects else self.project)
+
+    @in_owner
+    async def project_pause(self) -> Pause | None:
+        """The pause that the project is under: that of all projects, or its own."""
+        await self.open()
+        found = await self._inside.pauses.get(self.project)
+        pause = found.platform or found.project
+        return None if pause is None else pause_of(pause)
 
     @in_owner
     async def delete_job(self, name: str) -> Changed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from tickwell.clock import to_datetime
 from tickwell.domain import change, execution, job, note, step
@@ -110,6 +110,8 @@ class Pause:
     since: datetime
     #: None: until it is resumed.
     until: datetime | None
+    #: What was paused; with its project, or with the whole platform, a job resumes with that.
+    scope: Literal["job", "project", "platform"] = "job"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,7 +307,7 @@ def job_of(entry: job.Entry) -> Job:
         next_fire_time=moment(next_fire(entry)),
         runs=cursor.runs,
         failures=cursor.failures,
-        pause=None if pause is None else _pause_of(pause),
+        pause=None if pause is None else pause_of(pause),
         queue=record.queue,
         payload=record.payload,
         priority=record.priority,
@@ -337,12 +339,14 @@ def job_of(entry: job.Entry) -> Job:
     )
 
 
-def _pause_of(record: job.Pause) -> Pause:
+def pause_of(record: job.Pause) -> Pause:
+    """The public record of a pause."""
     return Pause(
         by=record.by,
         why=record.why,
         since=to_datetime(record.since),
         until=moment(record.until),
+        scope=record.scope.value,
     )
 
 

@@ -8,14 +8,23 @@ from enum import StrEnum
 
 from tickwell.domain.coverage import planned_ahead, within
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, Reason
-from tickwell.domain.job import Cursor, Entry, Job, JobState, Pause
+from tickwell.domain.job import Cursor, Entry, Job, JobState, Pause, PauseScope
 from tickwell.domain.occurrence import (
     instant_text,
     is_fire_time,
     require_fire_time,
     require_to_come,
 )
-from tickwell.domain.planning import WAITING_IN_LINE, Plan, fire_of, first_cursor, plan, resumed
+from tickwell.domain.planning import (
+    WAITING_IN_LINE,
+    Plan,
+    fire_of,
+    first_cursor,
+    is_paused,
+    is_paused_alone,
+    plan,
+    resumed,
+)
 from tickwell.domain.policy import HOUR
 from tickwell.errors import InvalidInput, NotFound, VersionConflict, WrongState
 
@@ -121,34 +130,71 @@ def pause(by: str, why: str, until: int | None = None) -> Changer:
     def change(entry: Entry, now: int) -> Change:
         _expect(entry, None)
         answered = _answer(entry, now)
-        noted = Pause(by=by, why=why, since=now, until=until)
-        if entry.cursor.pause and _is_paused(entry.cursor, now) and not why and until is None:
-            noted = entry.cursor.pause
-        # The cursor goes back over what is withdrawn, so that an early resume plans it again.
-        after = min(answered.cursor.after, max(_since(answered, now), entry.job.saved_at))
-        return Change(
-            cursor=_paused(replace(answered.cursor, after=after), noted),
-            pending=Pending.HOLD,
-            executions=answered.executions,
-            skips=answered.skips,
-        )
+        noted, there = Pause(by=by, why=why, since=now, until=until), entry.cursor.pause
+        if is_paused_alone(entry.cursor, now) and there and not why and until is None:
+            noted = there
+        return _pausing(entry, answered, noted, now)
 
     return change
 
 
-def resume() -> Changer:
-    """Fire again from now on; what the pause passed over becomes one range skip."""
+def resume(under: Pause | None = None) -> Changer:
+    """Fire again from now on; what the pause passed over becomes one range skip.
+
+    Under a pause of its project or of everything, the job goes on with that one.
+    """
 
     def change(entry: Entry, now: int) -> Change:
-        if entry.cursor.state is not JobState.PAUSED:
-            raise WrongState(
-                "job", entry.job.name, entry.cursor.state, "a paused job can be resumed"
-            )
+        cursor = entry.cursor
+        if cursor.state is not JobState.PAUSED:
+            raise WrongState("job", entry.job.name, cursor.state, "a paused job can be resumed")
+        if cursor.pause is not None and cursor.pause.scope is not PauseScope.JOB and under:
+            remedy = "resuming that resumes the job"
+            raise WrongState("job", entry.job.name, f"paused with {_SCOPES[under.scope]}", remedy)
         # Resuming means that the cause is mended: earlier deaths no longer count.
-        cursor = replace(resumed(entry.cursor, now), failures=0)
-        return Change(cursor=cursor, pending=Pending.RELEASE)
+        if under is not None:
+            return Change(cursor=replace(_paused(cursor, under), failures=0))
+        return Change(cursor=replace(resumed(cursor, now), failures=0), pending=Pending.RELEASE)
 
     return change
+
+
+_SCOPES = {PauseScope.PROJECT: "its project", PauseScope.PLATFORM: "everything"}
+
+
+def align(under: Pause | None) -> Changer:
+    """Pause the job with its project or with everything; None: end such a pause.
+
+    A pause of the job's own goes on, whatever becomes of the others.
+    """
+
+    def change(entry: Entry, now: int) -> Change | None:
+        cursor = entry.cursor
+        if cursor.state is JobState.DELETED or is_paused_alone(cursor, now):
+            return None
+        if under is not None:
+            if not is_paused(cursor, now):
+                return _pausing(entry, _answer(entry, now), under, now)
+            paused = _paused(cursor, under)  # with another end, or with everything now
+            if paused == cursor:
+                return None
+            return Change(cursor=paused, pending=Pending.HOLD)
+        if cursor.pause is None or cursor.pause.scope is PauseScope.JOB:
+            return None
+        return Change(cursor=resumed(cursor, now), pending=Pending.RELEASE)
+
+    return change
+
+
+def _pausing(entry: Entry, answered: Plan, noted: Pause, now: int) -> Change:
+    # The cursor goes back over what is withdrawn, so that an early resume plans it again.
+    after = min(answered.cursor.after, max(_since(answered, now), entry.job.saved_at))
+    return Change(
+        cursor=_paused(replace(answered.cursor, after=after), noted),
+        pending=Pending.HOLD,
+        executions=answered.executions,
+        skips=answered.skips,
+    )
 
 
 def skip(at: int, *, planned: bool = False) -> Changer:
@@ -307,7 +353,7 @@ def _expect(entry: Entry, version: int | None) -> None:
 
 def _answer(entry: Entry, now: int) -> Plan:
     """Answer what is due by the definition that was in force: no slot falls between versions."""
-    cursor = resumed(entry.cursor, now) if _is_paused(entry.cursor, now) else entry.cursor
+    cursor = resumed(entry.cursor, now) if is_paused(entry.cursor, now) else entry.cursor
     total = plan(entry.job, cursor, now, 0)
     for _ in range(CHUNKS - 1):
         if not total.more:
@@ -347,19 +393,13 @@ def _successor(entry: Entry, answered: Plan, job: Job, fresh: Cursor, now: int) 
         fresh = replace(fresh, state=JobState.FINISHED, next_fire_time=None)
     elif job.trigger.follows_finish and _is_live(entry.job, before):
         fresh = replace(fresh, after=before.after, next_fire_time=None)
-    return _paused(fresh, entry.cursor.pause) if _is_paused(entry.cursor, now) else fresh
+    return _paused(fresh, entry.cursor.pause) if is_paused(entry.cursor, now) else fresh
 
 
 def _is_live(job: Job, cursor: Cursor) -> bool:
     """Whether the next fire time waits for the end of a run."""
     active = cursor.state is JobState.ACTIVE
     return active and job.trigger.follows_finish and cursor.next_fire_time is None
-
-
-def _is_paused(cursor: Cursor, now: int) -> bool:
-    """Whether the job is paused, and the pause is not over by itself."""
-    until = cursor.pause.until if cursor.pause else None
-    return cursor.state is JobState.PAUSED and (until is None or until > now)
 
 
 def _paused(cursor: Cursor, note: Pause | None) -> Cursor:

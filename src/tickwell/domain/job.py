@@ -272,6 +272,16 @@ class JobState(StrEnum):
 BY_POLICY = "policy"
 
 
+class PauseScope(StrEnum):
+    """What was paused: the job itself, its project, or everything."""
+
+    JOB = "job"
+    #: It ends with the pause of the project, and no earlier.
+    PROJECT = "project"
+    #: The same for the pause of all projects.
+    PLATFORM = "platform"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pause:
     """Who paused a job, why, since when and until when."""
@@ -280,6 +290,11 @@ class Pause:
     why: str
     since: int
     until: int | None = None
+    scope: PauseScope = PauseScope.JOB
+
+    def lasts(self, now: int) -> bool:
+        """Whether it has not ended by itself."""
+        return self.until is None or self.until > now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

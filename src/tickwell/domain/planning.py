@@ -12,7 +12,7 @@ from typing import Any
 from tickwell.clock import NEVER
 from tickwell.domain.execution import Execution, Kind, NewExecution, RangeSkip, Reason
 from tickwell.domain.gate import Overlap
-from tickwell.domain.job import Cursor, Job, JobState, rank
+from tickwell.domain.job import Cursor, Job, JobState, Pause, PauseScope, rank
 from tickwell.domain.policy import MINUTE, OnMisfire
 from tickwell.domain.trigger import OnDemand
 from tickwell.domain.trigger.work import Work
@@ -56,6 +56,8 @@ def live_since(run: Execution, job: Job) -> int:
 CHUNK = 10_000
 #: And what their search may cost, some 50 ms, as `Work` counts it.
 TOIL = 25_000
+#: Milliseconds until a job that a planner paused with its project is looked at again.
+HELD_FOR = 10_000
 #: Milliseconds until a fire time is looked for again where a search came nowhere.
 LATER = 3_600_000
 
@@ -73,14 +75,27 @@ class Plan:
     release_at: int | None = None
 
 
-def plan(job: Job, cursor: Cursor, now: int, horizon: int, absence: Absence | None = None) -> Plan:
-    """Answer every fire time up to the horizon that is not answered yet."""
+def plan(
+    job: Job,
+    cursor: Cursor,
+    now: int,
+    horizon: int,
+    absence: Absence | None = None,
+    *,
+    under: Pause | None = None,
+) -> Plan:
+    """Answer every fire time up to the horizon that is not answered yet.
+
+    Under a pause of its project or of everything, the job is paused instead.
+    """
     end = now + horizon
-    release_at = _pause_end(cursor)
-    if release_at is not None and release_at <= end:
-        cursor = resumed(cursor, end)
-    else:
-        release_at = None
+    if under is not None and not is_paused_alone(cursor, end):
+        cursor = _held(cursor, under, end)
+        if under.lasts(end):
+            return Plan(cursor)
+    release_at = _pause_over(cursor, now, end)
+    if release_at is not None:
+        cursor = resumed(cursor, release_at)
     if cursor.state is not JobState.ACTIVE or cursor.next_fire_time is None:
         return Plan(cursor)
     limit = job.trigger.max_runs
@@ -131,6 +146,39 @@ def resumed(cursor: Cursor, now: int) -> Cursor:
         nudged=True,
         paused_through=max(through, cursor.paused_through or through),
     )
+
+
+def _held(cursor: Cursor, under: Pause, end: int) -> Cursor:
+    """Paused by a planner that met the job although its project is paused: it was added just now.
+
+    What this planner knows may be a moment old, so the job is looked at again.
+    """
+    look = end + HELD_FOR
+    again = look if under.until is None else min(look, under.until)
+    return replace(cursor, state=JobState.PAUSED, pause=under, next_fire_time=again, nudged=False)
+
+
+def _pause_over(cursor: Cursor, now: int, end: int) -> int | None:
+    """When the pause of the job has ended, or ends before this instant; None: it goes on."""
+    until = _pause_end(cursor)
+    if until is not None and until <= end:
+        return until
+    if cursor.state is not JobState.PAUSED or is_paused_alone(cursor, end):
+        return None
+    # Only a planner that held it has the job looked at before; no pause covers it any more.
+    look = cursor.next_fire_time
+    return now if look is not None and look <= end else None
+
+
+def is_paused(cursor: Cursor, now: int) -> bool:
+    """Whether the job is paused, and the pause is not over by itself."""
+    return cursor.state is JobState.PAUSED and (cursor.pause is None or cursor.pause.lasts(now))
+
+
+def is_paused_alone(cursor: Cursor, now: int) -> bool:
+    """Whether a pause of the job's own is in force, rather than one of its project."""
+    scope = PauseScope.JOB if cursor.pause is None else cursor.pause.scope
+    return scope is PauseScope.JOB and is_paused(cursor, now)
 
 
 def _pause_end(cursor: Cursor) -> int | None:

@@ -37,6 +37,7 @@ from tickwell.services.slots.slots import Completeness, Slot, SlotPage
 if TYPE_CHECKING:  # a command that asks a server needs none of the operations
     from tickwell.services.operations.alerts import ActiveAlert
     from tickwell.services.operations.queues import Queue
+    from tickwell.services.projects.pauses import Pauses
 
 T = TypeVar("T")
 Document = dict[str, Any]
@@ -76,7 +77,7 @@ def entry_document(entry: Entry, warnings: Sequence[str] | None = None) -> Docum
         **stamps(job),
         "state": cursor.state.value,
         "next_fire_time": _maybe(next_fire(entry)),
-        "pause": None if cursor.pause is None else _pause(cursor.pause),
+        "pause": _maybe_pause(cursor.pause),
         "cursor": {
             "after": instant_text(cursor.after),
             "runs": cursor.runs,
@@ -105,12 +106,22 @@ def definition_of(document: Mapping[str, Any]) -> Document:
     return {name: value for name, value in document.items() if name not in _MOVING}
 
 
+def pauses_document(pauses: Pauses) -> Document:
+    """The pauses that a project is under."""
+    return {"project": _maybe_pause(pauses.project), "platform": _maybe_pause(pauses.platform)}
+
+
+def _maybe_pause(pause: Pause | None) -> Document | None:
+    return None if pause is None else _pause(pause)
+
+
 def _pause(pause: Pause) -> Document:
     return {
         "by": pause.by,
         "why": pause.why,
         "since": instant_text(pause.since),
         "until": _maybe(pause.until),
+        "scope": pause.scope.value,
     }
 
 

@@ -32,7 +32,9 @@ from tickwell.domain.health import (
 )
 from tickwell.domain.health.facts import LATE, WAITS_LONG
 from tickwell.domain.job import JobState
+from tickwell.domain.project_pause import ProjectPause
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT, LaneLength
+from tickwell.engine.planning.project_pauses import read_pauses
 from tickwell.errors import StoreError, TickwellError
 from tickwell.ports.inspected import Inspected
 from tickwell.ports.records import ExecutionFilter, Flaw, JobFilter, Page, Record
@@ -187,7 +189,13 @@ class HealthReader:
             refusable=refusable,
             limit=SAMPLE,
             paused=[await self._paused(each, waiting, now) for each in pauses],
+            pauses=await self._project_pauses(project, now),
         )
+
+    async def _project_pauses(self, project: str | None, now: int) -> list[ProjectPause]:
+        """Those that the project is under; of all projects, those that there are."""
+        found = await read_pauses(self.store, now)
+        return [each for each in found if each.covers(project or each.project, now)][:_QUEUES]
 
     async def _of_project(
         self, project: str, lanes: Sequence[LaneLength], coverage: Coverage, now: int

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from tickwell.clock import NEVER, to_millis
+from tickwell.clock import NEVER, to_datetime, to_millis
 from tickwell.domain.trigger.duration import Duration, parse_duration
 from tickwell.domain.trigger.moment import exact
+from tickwell.errors import InvalidInput
 
 
 class Time(Protocol):
@@ -44,3 +45,17 @@ def moment_of(value: datetime | Duration, field: str) -> Moment:
 def instant_of(moment: Moment, now: int) -> int:
     """The instant that a moment means when the operation's clock reads `now`."""
     return min(now + moment.millis, NEVER) if isinstance(moment, After) else moment
+
+
+def end_of(until: Moment | None, now: int) -> int | None:
+    """The instant at which a pause ends that begins now; None: it has no end."""
+    if until is None:
+        return None
+    end = instant_of(until, now)
+    if end <= now:
+        raise InvalidInput(
+            f"{to_datetime(end):%Y-%m-%d %H:%M:%S} UTC is past",
+            field="until",
+            hint="Choose a later moment, or leave it out",
+        )
+    return end

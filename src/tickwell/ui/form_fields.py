@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tickwell.domain.trigger.duration import parse_duration
 from tickwell.errors import InvalidInput
+from tickwell.services.time import After
 from tickwell.web.bodies import ONE, parsed
 from tickwell.web.problems import NotJson
 
@@ -31,6 +33,11 @@ def parse_integer(value: object, field: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 17):
         raise InvalidInput("must be an integer of 0 or more", field=field, hint="0 means no limit")
     return int(text)
+
+
+def parse_delay(value: str, field: str) -> After | None:
+    """A delay from now, such as 2h; None if it is blank."""
+    return After(parse_duration(value, field=field)) if value.strip() else None
 
 
 #: Fields that hold one value, and their paths in the document.

@@ -4,10 +4,13 @@ from tickwell.domain import planning
 from tickwell.domain.event import JobUnreadable
 from tickwell.domain.execution import State
 from tickwell.domain.gate import Overlap
+from tickwell.domain.job import Pause, PauseScope
 from tickwell.domain.policy import Misfire, OnMisfire
+from tickwell.domain.project_pause import ProjectPause
 from tickwell.domain.trigger import Every
 from tickwell.engine.planning import planner as module
 from tickwell.engine.planning.planner import GATHER
+from tickwell.engine.planning.project_pauses import LOOK, write_pause
 from tickwell.errors import StoreUnavailable
 
 ALL = Misfire(policy=OnMisfire.ALL)
@@ -112,10 +115,10 @@ async def test_a_job_that_cannot_be_planned_is_named_once_and_the_others_fire(
     await rig.add("good", trigger=Every("1s"))
     sound = planning.plan
 
-    def plan(job, *rest):
+    def plan(job, *rest, **named):
         if job.name == "bad":
             raise ZeroDivisionError("no plan")
-        return sound(job, *rest)
+        return sound(job, *rest, **named)
 
     monkeypatch.setattr(module, "plan", plan)
     heard: list = []
@@ -139,3 +142,28 @@ async def test_what_it_plans_is_made_ready_ahead_one_job_of_a_kind(rig, planner)
         await rig.add(f"job{number}", trigger=Every("1s"))
     await planner.step()
     assert near == ["job2"]
+
+
+async def test_what_is_added_to_a_paused_project_does_not_fire_from_a_second_later_on(rig, planner):
+    note = Pause(by="ann", why="", since=rig.clock.now(), scope=PauseScope.PROJECT)
+    await planner.step()
+    await write_pause(rig.memory, ProjectPause(project="default", pause=note), rig.clock.now())
+    await rig.add("report", trigger=Every("1m"))
+    await rig.clock.advance(LOOK)
+    rig.clock.sample(rig.clock.now(), rig.clock.monotonic(), rig.clock.monotonic())
+    await rig.clock.advance(60 - LOOK)
+    rig.clock.sample(rig.clock.now(), rig.clock.monotonic(), rig.clock.monotonic())
+    await planner.step()
+    assert await rig.states() == []
+    [entry] = await rig.memory.get_jobs("default", ["report"])
+    assert entry.cursor.pause == note
+
+
+async def test_pauses_are_read_once_a_second_however_often_it_plans(rig, planner):
+    for _ in range(5):
+        await planner.step()
+    assert len(rig.store.named("list_records")) == 1
+    await rig.clock.advance(LOOK)
+    rig.clock.sample(rig.clock.now(), rig.clock.monotonic(), rig.clock.monotonic())
+    await planner.step()
+    assert len(rig.store.named("list_records")) == 2

@@ -12,8 +12,8 @@ from tickwell.errors import InvalidInput, InvalidJob
 #: The fields of a document that say it.
 FIELDS = frozenset({"state", "pause", "enabled"})
 _STATES = {"active": False, "paused": True}
-#: What a pause has when it is read; the last two are read-only.
-_PARTS = frozenset({"why", "until", "by", "since"})
+#: What a pause has when it is read; the last three are read-only.
+_PARTS = frozenset({"why", "until", "by", "since", "scope"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

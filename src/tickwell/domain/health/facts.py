@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from tickwell.domain.execution import Execution
 from tickwell.domain.health.verdict import Level, ProcessHealth
+from tickwell.domain.project_pause import ProjectPause
 from tickwell.domain.queue import LaneLength
 from tickwell.domain.worker import Liveness
 
@@ -86,6 +87,8 @@ class Work:
     #: The highest count of a lane: there may be more.
     limit: int = 0
     paused: Sequence[PausedQueue] = ()
+    #: Pauses of these projects, and of everything.
+    pauses: Sequence[ProjectPause] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

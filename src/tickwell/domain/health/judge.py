@@ -10,6 +10,7 @@ from tickwell.domain.coverage import Coverage
 from tickwell.domain.execution import State
 from tickwell.domain.health.facts import LATE, WAITS_LONG, Facts, LinkState, Platform, Work
 from tickwell.domain.health.verdict import Finding, Health, Level, ProcessHealth
+from tickwell.domain.project_pause import EVERYTHING
 from tickwell.domain.queue import LaneLength
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.domain.worker import Liveness
@@ -63,6 +64,7 @@ def _findings(facts: Facts) -> Iterator[Finding]:
     if workers:
         yield from _gaps(work, Coverage(workers), platform.now)
     yield from _paused(work)
+    yield from _paused_projects(work)
     yield from _recovery(platform)
     yield from _clocks(platform, alive)
     yield from _links(platform.links)
@@ -191,6 +193,21 @@ def _paused(work: Work) -> Iterator[Finding]:
         else:
             text = f"queue {queue.name} is paused{why}; nothing is due in it"
             yield Finding("paused_queues", Level.GREEN, text, remedy)
+
+
+def _paused_projects(work: Work) -> Iterator[Finding]:
+    for each in work.pauses:
+        note, everything = each.pause, each.project == EVERYTHING
+        check = "paused_platform" if everything else "paused_project"
+        what = "all projects are" if everything else f"project {each.project} is"
+        why = f": {note.why}" if note.why else ""
+        command = "--all" if everything else f"--project {each.project}"
+        yield Finding(
+            check,
+            Level.AMBER,
+            f"{what} paused by {note.by}{why}",
+            f"Resume: tickwell projects resume {command}",
+        )
 
 
 def _recovery(platform: Platform) -> Iterator[Finding]:

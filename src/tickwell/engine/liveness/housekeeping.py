@@ -13,6 +13,7 @@ from tickwell.domain.fairness import DELETED_KIND, PLATFORM_PROJECT, PROJECT_KIN
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.removed import REMOVED_KIND, removed_document
 from tickwell.domain.worker import Liveness
+from tickwell.engine.planning.project_pauses import complete
 from tickwell.ports.records import ExecutionFilter, JobFilter, Record
 from tickwell.ports.store import Store
 from tickwell.settings import Settings
@@ -44,6 +45,7 @@ class Housekeeping:
         await self._park(coverage)
         await self._unpark(coverage)
         await self._remove_finished()
+        await complete(self.store, self.clock)
         if self.clock.monotonic() - self._pruned_at >= self.settings.prune_every:
             await self._prune()
             await self._clear_deleted_projects()

@@ -14,11 +14,12 @@ from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Absence, Plan, live_since, plan
 from tickwell.engine.liveness.absence import SLACK
 from tickwell.engine.planning.outage_recovery import OutageRecovery
+from tickwell.engine.planning.project_pauses import ProjectPauses
 from tickwell.engine.planning.skipped_rows import SkipStore, skipped_at
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.notifier import PlannerLease
 from tickwell.ports.records import Ended, Fired, Promoted, Wakeup
-from tickwell.ports.store import QueueStore
+from tickwell.ports.store import QueueStore, RecordStore
 from tickwell.ports.tracer import PlanSpan, Tracer
 from tickwell.settings import Settings
 
@@ -27,7 +28,7 @@ from tickwell.settings import Settings
 GATHER = 0.05
 
 
-class PlannerStore(QueueStore, SkipStore, Protocol):
+class PlannerStore(QueueStore, RecordStore, SkipStore, Protocol):
     """What the planner needs of a store."""
 
 
@@ -66,6 +67,7 @@ class Planner:
         self.tracer = tracer
         self.horizon = int(settings.horizon * 1000)
         self.fairness = Fairness()
+        self.pauses = ProjectPauses(store, clock)
         #: Whether the next step takes of every project: the last one left something over.
         self.round_robin = False
         #: Of the step under way.
@@ -82,6 +84,7 @@ class Planner:
         require_fresh_clock(self.clock, self.settings)
         if self.planner_lease is not None and (rest := await self.planner_lease.rest()):
             return rest
+        await self.pauses.look()
         now, batch, began = self.clock.now(), self.settings.batch, self.clock.monotonic()
         round_robin = self.round_robin
         absences = await self._look_after_absence(now)
@@ -137,7 +140,8 @@ class Planner:
         seen = _Seen(self.events)
 
         def planner(job: Job, cursor: Cursor) -> Plan:
-            made = plan(job, cursor, now, self.horizon, self._absence(job, cursor))
+            under = self.pauses.of(job.project, now)
+            made = plan(job, cursor, now, self.horizon, self._absence(job, cursor), under=under)
             if made.executions:
                 near[type(job.target)] = job
             seen.note(job, made)

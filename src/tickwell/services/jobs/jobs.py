@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
-from tickwell.clock import to_datetime
 from tickwell.domain import change
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.document import job_from_document, job_to_document
@@ -18,7 +17,7 @@ from tickwell.domain.planning import counted, first_cursor
 from tickwell.domain.policy import Retention
 from tickwell.domain.trigger import Once, OnDemand, Trigger
 from tickwell.domain.trigger.duration import format_duration
-from tickwell.errors import InvalidInput, InvalidJob, InvalidTrigger, NotFound, VersionConflict
+from tickwell.errors import InvalidJob, InvalidTrigger, NotFound, VersionConflict
 from tickwell.ids import Random, new_id, new_ids
 from tickwell.ports.records import JobFilter, Page
 from tickwell.ports.store import CatalogStore
@@ -28,7 +27,8 @@ from tickwell.services.insights.cancelled_counts import CountingStore, OnCancell
 from tickwell.services.jobs.admission import require_within_limits
 from tickwell.services.jobs.fire_times import each_upcoming
 from tickwell.services.jobs.insert_batcher import InsertBatcher
-from tickwell.services.time import Moment, Time, instant_of
+from tickwell.services.projects.pauses import CoveringPauses
+from tickwell.services.time import Moment, Time, end_of
 
 _own = filler("id", "project", "retention", "version")
 _begin = filler("trigger", "created_at", "saved_at")
@@ -59,6 +59,7 @@ class Jobs:
         self.on_cancelled: OnCancelled = lambda _project, _queues: None
         self._inserts = InsertBatcher()
         self._calendars = CalendarBook(store)
+        self._covering = CoveringPauses(store, clock)
 
     async def add(self, definition: Job, *, runs: int = 0) -> Entry:
         """Add a job; an empty id gets one. A known `dedupe_key` answers with its job.
@@ -91,6 +92,7 @@ class Jobs:
         await self.admit([entry.job for entry in entries])
         if any(pauses):
             entries = list(map(_paused, entries, pauses))
+        entries = [await self._aligned(entry, now) for entry in entries]
         if len(entries) == 1:
             added = [await self._inserts.add(self.store, entries[0], now)]
         else:
@@ -100,6 +102,12 @@ class Jobs:
         if not await self._calendars.stale((entry.job for entry in added), now):
             return added
         return [await self._latest(entry) for entry in added]
+
+    async def _aligned(self, entry: Entry, now: int) -> Entry:
+        """Paused from its beginning on, if its project is."""
+        under = await self._covering.lately(entry.job.project)
+        made = None if under is None else change.align(under)(entry, now)
+        return entry if made is None else Entry(entry.job, made.cursor)
 
     async def get(self, project: str, key: str) -> Entry:
         """One job."""
@@ -158,22 +166,17 @@ class Jobs:
     ) -> Sequence[Changed]:
         """Stop firing; what has not started is taken back, retries and requested runs are held."""
         now = self.clock.now()
-        end = None if until is None else instant_of(until, now)
-        if end is not None and end <= now:
-            raise InvalidInput(
-                f"{to_datetime(end):%Y-%m-%d %H:%M:%S} UTC is past",
-                field="until",
-                hint="Choose a later moment, or leave it out",
-            )
+        end = end_of(until, now)
         entries = await self._existing(project, keys)
         changed = await self._change(project, entries, change.pause(by, why, end), now)
         self.on_changed([each.entry for each in changed], "paused", by, why)
         return changed
 
     async def resume(self, project: str, keys: Sequence[str]) -> Sequence[Changed]:
-        """Fire again from now on."""
+        """Fire again from now on; jobs of a paused project as soon as that is resumed."""
         entries = await self._existing(project, keys)
-        changed = await self._change(project, entries, change.resume(), self.clock.now())
+        changer = change.resume(await self._covering.now(project))
+        changed = await self._change(project, entries, changer, self.clock.now())
         self.on_changed([each.entry for each in changed], "resumed", "", "")
         return changed
 

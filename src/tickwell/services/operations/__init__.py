@@ -24,6 +24,7 @@ from tickwell.services.operations.insights import CheckupOperations, InsightOper
 from tickwell.services.operations.jobs import JobOperations
 from tickwell.services.operations.monitors import MonitorOperations
 from tickwell.services.operations.previews import PreviewOperations
+from tickwell.services.operations.project_pauses import ProjectPauseOperations
 from tickwell.services.operations.queues import QueueOperations, WorkerOperations
 from tickwell.services.operations.slots import SlotOperations
 from tickwell.services.operations.trials import TrialOperations
@@ -40,6 +41,7 @@ class Operations:
     slots: SlotOperations
     workers: WorkerOperations
     queues: QueueOperations
+    pauses: ProjectPauseOperations
     dead_letters: DeadLetterOperations
     bulk: BulkOperations
     undo: UndoOperations
@@ -61,6 +63,7 @@ class Operations:
             slots=SlotOperations(context),
             workers=WorkerOperations(context),
             queues=QueueOperations(context),
+            pauses=ProjectPauseOperations(context),
             dead_letters=DeadLetterOperations(context),
             bulk=BulkOperations(context),
             undo=UndoOperations(context),

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from tickwell.domain.document.job import retention_from_document, retention_to_document
 from tickwell.domain.fairness import DELETED_FOR, DELETED_KIND, PROJECT_KIND
 from tickwell.domain.policy import Retention
+from tickwell.domain.project_pause import PROJECT_PAUSE_KIND
 from tickwell.errors import Conflict, NotFound
 from tickwell.ports.records import JobFilter, Record
 from tickwell.ports.store import CatalogStore, RecordStore
@@ -214,6 +215,7 @@ class Projects:
             await self._store.delete_record(SECRET, name, secret.key)
         for calendar in await self._store.list_records(CALENDAR, name, "", now, MOST_CALENDARS):
             await self._store.delete_record(CALENDAR, name, calendar.key)
+        await self._store.delete_record(PROJECT_PAUSE_KIND, PLATFORM, name)
         # Other processes let people in for seconds yet: what they add is deleted by any reaper.
         await self._store.put_record(
             Record(

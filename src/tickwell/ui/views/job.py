@@ -11,14 +11,12 @@ from fastapi.responses import HTMLResponse
 from tickwell.domain.explanation import repeat_of
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.trigger import OnDemand, Trigger
-from tickwell.domain.trigger.duration import parse_duration
 from tickwell.services.access.actor import Permission
 from tickwell.services.insights.job_history import LATEST
 from tickwell.services.jobs.fire_times import is_edited, overdue
 from tickwell.services.operations.previews import warnings
-from tickwell.services.time import After
 from tickwell.ui.draft import definition
-from tickwell.ui.form_fields import parse_json
+from tickwell.ui.form_fields import parse_delay, parse_json
 from tickwell.ui.formatting import when
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
@@ -71,7 +69,7 @@ async def pause(
     visitor: Visitor = visit(Permission.OPERATE),
 ) -> Response:
     """Stop firing, for a while or until somebody resumes it."""
-    until = After(parse_duration(how_long, field="how_long")) if how_long else None
+    until = parse_delay(how_long, "how_long")
     changed = await visitor.operations.jobs.pause(visitor.actor, id, why=why, until=until)
     return redirect_with_toast(request, f"Paused {changed.entry.job.name}", f"/jobs/{id}")
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from tickwell.domain.health import ProcessHealth
+from tickwell.domain.health import Finding, ProcessHealth
 from tickwell.domain.tally import HOURS
 from tickwell.services.access.actor import Permission
 from tickwell.services.insights.overview import Overview
 from tickwell.ui.formatting import when_due
 from tickwell.ui.rendering import page
 from tickwell.ui.svg.bars import ended_bars
+from tickwell.ui.views.pauses import shown_pauses
 from tickwell.ui.visitor import Visitor, visit
 
 router = APIRouter(include_in_schema=False)
@@ -28,8 +29,18 @@ async def overview(request: Request, visitor: Visitor = visit(Permission.READ)) 
         "overview.html",
         found=found,
         health=health,
+        troubles=[each for each in health.troubles if not _has_banner(each, visitor)],
         sentence=_coming(found, health.process, visitor.now),
+        **await shown_pauses(visitor),
         chart=ended_bars(found.hours, HOURS, visitor.zone),
+    )
+
+
+def _has_banner(finding: Finding, visitor: Visitor) -> bool:
+    """Whether it is a pause that the project is under."""
+    return finding.check == "paused_platform" or (
+        finding.check == "paused_project"
+        and finding.text.startswith(f"project {visitor.actor.project} is")
     )
 
 

@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse
 from tickwell.services.access.actor import Permission
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
+from tickwell.ui.views.pauses import shown_pauses
 from tickwell.ui.visitor import Visitor, visit
 
 router = APIRouter(include_in_schema=False)
@@ -26,6 +27,7 @@ async def workers(request: Request, visitor: Visitor = visit(Permission.READ)) -
         "workers.html",
         workers=sorted(found, key=lambda each: (each.lost, each.worker.host, each.worker.pid)),
         queues=await operations.queues.list(actor),
+        **await shown_pauses(visitor),
     )
 
 

@@ -10,7 +10,8 @@ import typer
 from tickwell.cli.command import Session, command, group
 from tickwell.cli.options.times import Yes
 
-app = group("projects", "Create, list, limit and delete projects.")
+app = group("projects", "Create, list, limit, pause and delete projects.")
+All = Annotated[bool, typer.Option("--all", help="All projects (platform admins only).")]
 
 
 @command(app, "list")
@@ -105,6 +106,51 @@ async def delete(
         session.screen.json({"done": True})
     else:
         session.screen.say(f"Deleted {name}. Its history stays until retention ends.")
+
+
+@command(app, "pause")
+async def pause(
+    session: Session,
+    *,
+    why: Annotated[str, typer.Option(metavar="TEXT", help="Reason, shown to people.")] = "",
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="When to resume: a time, or a delay such as 2h."),
+    ] = None,
+    everything: All = False,
+) -> None:
+    """Stop all jobs of the project from firing, or with --all those of every project."""
+    from tickwell.cli.options.times import read_time
+    from tickwell.services.documents import instant_text
+
+    end = None if until is None else read_time(until, "until", await session.now(), ahead=True)
+    moment = None if end is None else instant_text(end)
+    act = session.client.pause_platform if everything else session.client.pause_project
+    done = await act(note=why, until=moment)
+    if session.as_json:
+        session.screen.json(done)
+        return
+    session.screen.say(f"Paused {_whole(everything)}.")
+    if done["withdrawn"] or done["cancelling"]:
+        session.screen.say(
+            f"Taken back: {done['withdrawn']}. Asked to give up: {done['cancelling']}."
+        )
+    session.screen.say(f"Resume: tickwell projects resume{' --all' * everything}")
+
+
+@command(app, "resume")
+async def resume(session: Session, *, everything: All = False) -> None:
+    """Let the jobs of a paused project fire again, or with --all those of every project."""
+    act = session.client.resume_platform if everything else session.client.resume_project
+    done = await act()
+    if session.as_json:
+        session.screen.json(done)
+    else:
+        session.screen.say(f"Resumed {_whole(everything)}.")
+
+
+def _whole(everything: bool) -> str:
+    return "all projects" if everything else "the project"
 
 
 def _brief(project: Mapping[str, Any]) -> dict[str, Any]:

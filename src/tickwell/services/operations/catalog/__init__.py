@@ -11,6 +11,7 @@ from tickwell.services.operations.catalog import (
     executions,
     jobs,
     monitors,
+    pauses,
     service,
 )
 from tickwell.services.operations.declaration import Operation
@@ -19,6 +20,7 @@ _GROUPS = (
     jobs.GROUP,
     executions.GROUP,
     executions.DEAD_LETTERS,
+    pauses.GROUP,
     service.QUEUES,
     service.WORKERS,
     service.OBSERVABILITY,

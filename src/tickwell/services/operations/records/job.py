@@ -214,12 +214,13 @@ class JobBody(Policies):
 
 
 class NewPause(Input):
-    """Why a job is added as paused, and until when; `by` and `since` are said by the service."""
+    """Why a job is added as paused, and until when; the service fills in the rest."""
 
     why: str | None = None
     until: Instant | None = None
     by: str | None = None
     since: Instant | None = None
+    scope: str | None = None
 
 
 class NewJob(JobBody):
@@ -266,6 +267,9 @@ class Pause(Output):
     why: str
     since: Instant
     until: Instant | None
+    scope: Literal["job", "project", "platform"] = field(
+        description="What was paused; with its project or everything, it resumes with that."
+    )
 
 
 class Cursor(Output):

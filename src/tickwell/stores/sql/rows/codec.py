@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from tickwell.domain.execution import Kind, OutcomeKind, RangeSkip, Reason, State
 from tickwell.domain.gate import Overlap
-from tickwell.domain.job import Cursor, JobState, Pause
+from tickwell.domain.job import Cursor, JobState, Pause, PauseScope
 from tickwell.ids import is_id
 
 try:
@@ -192,6 +192,8 @@ def halts_to_json(cursor: Cursor) -> str | None:
     fields: dict[str, Any] = {}
     if pause is not None:
         fields = {"by": pause.by, "why": pause.why, "since": pause.since, "until": pause.until}
+        if pause.scope is not PauseScope.JOB:
+            fields["scope"] = pause.scope
     if cursor.skipped:
         fields["skipped"] = cursor.skipped
     return json.dumps(fields, separators=(",", ":"))
@@ -203,6 +205,8 @@ def halts_from_json(text: str | None) -> tuple[Pause | None, tuple[int, ...]]:
         return None, ()
     fields = json.loads(text)
     skipped = tuple(fields.pop("skipped", ()))
+    if "scope" in fields:
+        fields["scope"] = PauseScope(fields["scope"])
     return Pause(**fields) if fields else None, skipped
 
 

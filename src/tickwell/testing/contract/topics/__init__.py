@@ -17,6 +17,7 @@ from tickwell.testing.contract.topics.liveness import Beating, Losses, Starts
 from tickwell.testing.contract.topics.overlaps import Overlaps
 from tickwell.testing.contract.topics.pausing import Pausing
 from tickwell.testing.contract.topics.precision import Precision
+from tickwell.testing.contract.topics.project_pauses import ProjectPauses
 from tickwell.testing.contract.topics.promoting import Promoting, Wakeups
 from tickwell.testing.contract.topics.pruning import Pruning
 from tickwell.testing.contract.topics.rates import Rates
@@ -58,6 +59,7 @@ TOPICS = (
     Changing,
     Editing,
     Pausing,
+    ProjectPauses,
     Skipping,
     Recalling,
     Requesting,
