@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import sqlite3
 import sys
 from pathlib import Path
@@ -285,7 +286,8 @@ def test_a_project_is_paused_and_resumed_and_the_doctor_says_so(tickwell, either
         "the move",
         "project",
     )
-    found = {each["check"]: each for each in tickwell("doctor", "--json").json["items"]}
+    findings = json.loads(tickwell("doctor", "--json").out)["items"]
+    found = {each["check"]: each for each in findings}
     assert found["paused_project"]["level"] == "amber"
     assert found["paused_project"]["remedy"] == (
         "Resume: tickwell projects resume --project default"

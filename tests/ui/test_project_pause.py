@@ -29,10 +29,9 @@ async def test_it_is_paused_with_a_reason_and_resumed_on_the_overview(house):
     assert "we <move>" in page.text
     assert "/project/resume" in page.forms
     assert "project default is paused" not in page.text  # said once
-    assert "Everything else is healthy" in page.text or "workers" in page.text
     assert await state(house) == "paused"
     await browser.post("/project/resume")
-    assert "paused by" not in (await browser.see("/")).text
+    assert "This project is paused" not in (await browser.see("/")).text
     assert await state(house) == "active"
 
 
@@ -61,8 +60,8 @@ async def test_a_viewer_reads_of_it_and_has_no_button(house):
     await house.admin.users.create(OWNER, "vic")
     await house.admin.members.set(OWNER, "vic", Role.VIEWER)
     await house.context.operations.pauses.pause(OWNER, why="moving", until=After(3_600_000))
-    page = await (await house.login("vic")).see("/")
+    browser = await house.login("vic")
+    page = await browser.see("/")
     assert "This project is paused by" in page.text
     assert not {form for form in page.forms if "/project/" in form}
-    refused = await (await house.login("vic")).post("/project/resume")
-    assert refused.status_code in {400, 403}
+    assert (await browser.post("/project/resume")).status_code == 403

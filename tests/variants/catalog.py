@@ -31,6 +31,46 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="planners unaware of paused projects",
+        flaw="a job that is added at the moment of a pause fires throughout it",
+        patch=engines.planners_unaware_of_paused_projects,
+        prey=Tested(
+            test="unit/engine/test_planner.py::test_what_is_added_to_a_paused_project_does_not_fire_from_a_second_later_on"
+        ),
+    ),
+    Variant(
+        name="pauses of projects never completed",
+        flaw="after a crash some jobs of a resumed project stay paused for good",
+        patch=engines.pauses_never_completed,
+        prey=Tested(
+            test="unit/engine/test_housekeeping.py::test_a_pause_of_a_project_that_was_broken_off_is_completed"
+        ),
+    ),
+    Variant(
+        name="held jobs forgotten",
+        flaw="a planner that was behind leaves a job of a resumed project paused for good",
+        patch=engines.held_jobs_forgotten,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_what_a_planner_held_too_late_is_soon_looked_at_again"
+        ),
+    ),
+    Variant(
+        name="finished jobs left out of pauses",
+        flaw="the last run of a job, planned ahead, starts in a paused project",
+        patch=engines.finished_jobs_left_out_of_pauses,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_a_finished_job_gives_back_its_last_run_and_gets_it_again"
+        ),
+    ),
+    Variant(
+        name="pauses released ahead",
+        flaw="what two pauses hold starts when the first of them ends",
+        patch=engines.pauses_released_ahead,
+        prey=Tested(
+            test="simulation/test_project_pauses.py::test_a_paused_project_fires_nothing_and_is_not_left_paused[10-alone]"
+        ),
+    ),
+    Variant(
         name="no fence check",
         flaw="a zombie overwrites the attempt that replaced its own",
         patch=stores.no_fence,

@@ -13,6 +13,7 @@ from tickwell.domain import planning
 from tickwell.domain.execution import PENDING, Claim, Execution, OutcomeKind, State
 from tickwell.domain.planning import plan as sound_plan
 from tickwell.domain.policy import HOUR
+from tickwell.domain.project_pause import covering
 from tickwell.domain.worker import Liveness
 from tickwell.engine.claiming.lane import Lane
 from tickwell.engine.claiming.ranked_queue import RankedQueue
@@ -20,11 +21,13 @@ from tickwell.engine.claiming.running_permits import RunningPermits
 from tickwell.engine.claiming.worker import Worker
 from tickwell.engine.engine import Engine
 from tickwell.engine.hints.hint_worker import HintInbox
-from tickwell.engine.liveness import reaper
+from tickwell.engine.liveness import housekeeping, reaper
 from tickwell.engine.liveness.pulse import Pulse, PulseThread
 from tickwell.engine.liveness.reaper import Reaper
 from tickwell.engine.loop import LONGEST_REST, Loop
+from tickwell.engine.planning import project_pauses
 from tickwell.engine.planning.outage_recovery import OutageRecovery
+from tickwell.engine.planning.project_pauses import ProjectPauses
 from tickwell.engine.running.deadlines import Deadlines
 from tickwell.engine.running.reporter import Reporter
 from tickwell.engine.running.runner import Runner
@@ -49,6 +52,49 @@ def recovery_at_start_only(patches):
         return self.settings.sweep
 
     patches.setattr(Reaper, "step", step)
+
+
+def planners_unaware_of_paused_projects(patches):
+    """Planners plan what was added to a paused project as if it were not."""
+    patches.setattr(ProjectPauses, "of", lambda *_: None)
+
+
+def pauses_never_completed(patches):
+    """What a process that died had begun of a project's pause or its end stays as it is."""
+
+    async def complete(*_):
+        return None
+
+    patches.setattr(housekeeping, "complete", complete)
+
+
+def held_jobs_forgotten(patches):
+    """A job that a planner paused with its project, and too late, is never looked at again."""
+    sound = planning._held
+
+    def held(cursor, under, end):
+        return replace(sound(cursor, under, end), next_fire_time=under.until)
+
+    patches.setattr(planning, "_held", held)
+
+
+def finished_jobs_left_out_of_pauses(patches):
+    """Only jobs that have fires to come are paused with their project."""
+
+    async def nothing(*_):
+        for _ in ():
+            yield []
+
+    patches.setattr(project_pauses, "_with_work", nothing)
+
+
+def pauses_released_ahead(patches):
+    """A planner goes by the pause that ends first, and releases what the other one holds."""
+
+    def of(self, project, now, _horizon):
+        return covering(self._known, project, now)
+
+    patches.setattr(ProjectPauses, "of", of)
 
 
 def boots_forgotten(patches):

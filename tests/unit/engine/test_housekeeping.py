@@ -8,11 +8,13 @@ from tickwell.domain.ability import call_ability, shared_ability
 from tickwell.domain.event import Parked
 from tickwell.domain.execution import State
 from tickwell.domain.fairness import DELETED_KIND, PLATFORM_PROJECT, PROJECT_KIND
-from tickwell.domain.job import JobState
+from tickwell.domain.job import JobState, Pause, PauseScope
 from tickwell.domain.policy import Retention
+from tickwell.domain.project_pause import SETTLES, Phase, ProjectPause
 from tickwell.domain.trigger import Every, Once
 from tickwell.domain.worker import Worker
 from tickwell.engine.liveness.housekeeping import PAGES, Housekeeping
+from tickwell.engine.planning.project_pauses import read_pauses, write_pause
 from tickwell.ports.records import Record
 from tickwell.testing.executors import FakeExecutor
 
@@ -222,3 +224,22 @@ async def test_what_was_added_to_a_project_while_it_was_deleted_goes(rig, house,
     await house()
     (late, other) = [await rig.memory.get_jobs(one.project, [one.id]) for one in (late, other)]
     assert [entry.cursor.state for entry in late + other] == [state, JobState.ACTIVE]
+
+
+async def test_a_pause_of_a_project_that_was_broken_off_is_completed(rig, house):
+    await rig.add("report", trigger=Every("1m"))
+    begun = rig.clock.now()
+    note = Pause(by="ann", why="", since=begun, scope=PauseScope.PROJECT)
+    pause = ProjectPause(project="default", pause=note)
+    await write_pause(rig.memory, pause, begun)
+    await rig.clock.advance(SETTLES / 1000)
+    await house()
+    [entry] = await rig.memory.get_jobs("default", ["report"])
+    assert entry.cursor.pause == note
+    ended = replace(pause, phase=Phase.ENDING, ended_at=rig.clock.now())
+    await write_pause(rig.memory, ended, rig.clock.now())
+    await rig.clock.advance(SETTLES / 1000)
+    await house()
+    [entry] = await rig.memory.get_jobs("default", ["report"])
+    assert entry.cursor.state is JobState.ACTIVE
+    assert await read_pauses(rig.memory, rig.clock.now()) == []

@@ -140,7 +140,7 @@ class Planner:
         seen = _Seen(self.events)
 
         def planner(job: Job, cursor: Cursor) -> Plan:
-            under = self.pauses.of(job.project, now)
+            under = self.pauses.of(job.project, now, self.horizon)
             made = plan(job, cursor, now, self.horizon, self._absence(job, cursor), under=under)
             if made.executions:
                 near[type(job.target)] = job

@@ -55,9 +55,16 @@ class ProjectPauses:
             self._known = await read_pauses(self.store, self.clock.now())
             self._looked_at = self.clock.monotonic()
 
-    def of(self, project: str, now: int) -> Pause | None:
-        """The pause that the project's jobs follow, as of the last look."""
-        return covering(self._known, project, now) if self._known else None
+    def of(self, project: str, now: int, horizon: int) -> Pause | None:
+        """The pause that the project's jobs follow, as of the last look.
+
+        One that lasts beyond the horizon goes before one that ends within it: what that one held
+        is not released ahead of its end.
+        """
+        if not self._known:
+            return None
+        beyond = covering(self._known, project, now + horizon)
+        return beyond or covering(self._known, project, now)
 
 
 async def read_pauses(store: RecordStore, now: int) -> list[ProjectPause]:

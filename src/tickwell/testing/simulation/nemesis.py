@@ -7,7 +7,7 @@ from tickwell.testing.simulation.scenario import Fault
 from tickwell.testing.simulation.world import World
 
 HOUR = 3_600_000
-_NOT_AN_EVENT = frozenset({Fault.LOSS, Fault.PEOPLE})
+_NOT_AN_EVENT = frozenset({Fault.LOSS, Fault.PEOPLE, Fault.PROJECT})
 
 
 class Nemesis:

@@ -7,8 +7,10 @@ from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Any
 
+from tickwell.domain.project_pause import PROJECT_PAUSE_KIND
 from tickwell.errors import StoreUnavailable
 from tickwell.testing.simulation.loop import Process
+from tickwell.testing.simulation.scenario import Fault
 from tickwell.testing.simulation.watch import Watch
 from tickwell.testing.simulation.world import World
 
@@ -34,6 +36,8 @@ class Line:
         """Send a request and wait for its reply."""
         if self.process.gone:
             raise NodeDead("killed")
+        if args[:1] == (PROJECT_PAUSE_KIND,) and Fault.PROJECT not in self.world.scenario.faults:
+            return []  # nobody pauses projects: seeds of before there were pauses stay as they are
         reply: asyncio.Future[Any] = self.world.loop.create_future()
         # What is under way is nobody's: it may arrive though its sender was stopped or killed.
         self.world.spawn(self._carry(method, args, options, reply))

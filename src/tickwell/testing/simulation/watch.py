@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tickwell.domain.execution import Claim, OutcomeKind
+from tickwell.domain.execution import Claim, Kind, OutcomeKind
 from tickwell.domain.outcome import Report
 from tickwell.testing.simulation.cursors import Cursors
 from tickwell.testing.simulation.leases import Leases
@@ -58,7 +58,9 @@ class Watch:
         lost_before = self.leases.lost()
         result = await call(*args, **options)
         self.world.note(process.name, f"{method} {_brief(method, result)}")
-        if method == "finish":
+        if method == "claim":
+            self._not_paused(result)
+        elif method == "finish":
             self._refusals(args[0], stale)
         elif method == "beat":
             self.leases.beaten(process, args[0].id)
@@ -70,6 +72,14 @@ class Watch:
         self.rows.look(method, now, fully=_may_revive(method, result))
         self.cursors.look(method, now)
         return result
+
+    def _not_paused(self, claims: Sequence[Claim]) -> None:
+        """After the pause of a project was confirmed, no fire of its jobs is handed over."""
+        world = self.world
+        for claim in claims:
+            is_paused = claim.kind is Kind.FIRE and claim.job.id in world.paused_jobs
+            if is_paused and (claim.id, claim.attempt) not in world.running_then:
+                raise world.fail(f"{claim.id} of {claim.job.id} was claimed in a paused project")
 
     def _stale(self, reports: Sequence[Report]) -> dict[int, _Facts]:
         """The facts of executions whose report comes too late: they are to stay as they are."""

@@ -43,6 +43,9 @@ class World:
         self.slowness = 1.0
         #: Faults have ended; handlers are quick.
         self.calm = False
+        #: Jobs whose project a person has paused, and what was running when that was confirmed.
+        self.paused_jobs: frozenset[str] = frozenset()
+        self.running_then: frozenset[tuple[str, int]] = frozenset()
         self.failed: asyncio.Future[None] = loop.create_future()
         self.events = 0
         self._trace = blake2b(digest_size=16)
