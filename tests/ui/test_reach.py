@@ -125,8 +125,6 @@ async def furnish(house):
     step = Step(execution=asking, attempt=1, name=f"{WAIT}ok", value=asked, at=now, is_final=False)
     await house.store.write_steps([step])
     await operations.queues.pause(OWNER, "mail")
-    await operations.pauses.pause(OWNER, until=After(HOUR))
-    await operations.pauses.pause_all(OWNER, until=After(HOUR))
     await operations.alerts.create_rule(OWNER, Condition.MISSING, after=90_000_000)
     await operations.alerts.silence(OWNER, After(60_000), why="moving")
 
@@ -155,6 +153,9 @@ async def test_every_change_over_the_api_is_reached_by_a_form(house):
     found = await crawl(browser)
     await browser.post("/jobs/bulk", action="pause", matching="q=report")
     found |= {"after a change of many": await browser.see("/jobs")}
+    await house.context.operations.pauses.pause(OWNER)
+    await house.context.operations.pauses.pause_all(OWNER)
+    found |= {"everything is paused": await browser.see("/")}
     day = "since=2026-01-01T00:00&until=2026-01-02T00:00"
     found |= {"a day that is over": await browser.see(f"/jobs/report/slots?{day}")}
     found |= {"stranger": await house.browser().see("/login")}
