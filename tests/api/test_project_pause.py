@@ -27,6 +27,7 @@ async def test_nothing_fires_while_its_project_is_paused_and_requests_run():
     await operations.pauses.pause(ADMIN, why="moving")
     async with scheduler:
         job = await scheduler.get_job("often")
+        assert job.pause is not None
         assert (job.state, job.pause.by, job.pause.scope) == ("paused", "a", "project")
         await asked.trigger()
         assert await ran.get() == "asked"
