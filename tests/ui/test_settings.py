@@ -237,3 +237,12 @@ async def test_who_only_reads_sees_calendars_and_changes_none(house):
     reader = await house.login("ada")
     assert "Renew" not in (await reader.see("/settings/calendars")).text
     assert (await reader.post("/settings/calendars/delete", name="shutdown")).status_code == 403
+
+
+async def test_a_platform_admin_limits_the_project_that_nobody_made(house, admin):
+    limits = {"jobs": 0, "fires_per_day": 0, "fires_per_minute": 0, "requests_per_minute": 0}
+    limits |= {"changes_per_minute": 0, "runs_per_minute": 0, "running": 10, "payload": 0}
+    path = "/settings/projects/default/limits"
+    assert path in (await admin.see("/settings/limits")).forms
+    assert (await done(admin, path, **limits)).startswith("/settings/limits")
+    assert (await house.admin.limits.get(OWNER)).running == 10

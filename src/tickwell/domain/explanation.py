@@ -31,7 +31,10 @@ SKIPPED_BECAUSE = {
     Reason.BY_PERSON: "a person skipped this occurrence",
 }
 #: Why one waits or is blocked, in words.
-WAITS_BECAUSE = {Reason.RATE: "its rate limit is used up; it starts as soon as the rate allows"}
+WAITS_BECAUSE = {
+    Reason.RATE: "its rate limit is used up; it starts as soon as the rate allows",
+    Reason.QUOTA: "postponed: its project is at a limit of what may run at once",
+}
 _CODES = {
     State.SKIPPED: SKIPPED_BECAUSE,
     State.WAITING: WAITS_BECAUSE,

@@ -18,6 +18,7 @@ from tickwell.domain.change import Changed
 from tickwell.domain.document import document_of, job_to_document
 from tickwell.domain.document.job import UNWRITTEN
 from tickwell.domain.execution import Attempt, Execution, State
+from tickwell.domain.explanation import reason_of
 from tickwell.domain.health import Finding
 from tickwell.domain.job import Entry, Job, Pause
 from tickwell.domain.note import Output, Progress
@@ -166,7 +167,7 @@ def execution_document(
         "job_version": each.job_version,
         "kind": each.kind.value,
         "state": each.state.value,
-        "reason": each.reason,
+        "reason": each.reason or reason_of(each.state, None, each.error),
         "fire_time": instant_text(each.fire_time),
         "run_at": instant_text(each.run_at),
         "created_at": instant_text(each.created_at),

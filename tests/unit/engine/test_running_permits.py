@@ -9,6 +9,7 @@ from tickwell.domain.explanation import explanation_of, reason_of
 from tickwell.domain.fairness import LIMITS_KIND
 from tickwell.domain.permits import PERMITS_KIND
 from tickwell.ports.records import ExecutionFilter, Record
+from tickwell.services.documents import execution_document
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing.executors import FakeExecutor, succeeds
 
@@ -197,3 +198,16 @@ async def test_projects_without_a_limit_keep_no_record_of_permits():
     await fleet.pass_by(5)
     assert (fleet.ended, await fleet.holders()) == (20, {})
     assert fleet.most > LIMIT
+
+
+@virtually
+async def test_a_program_reads_that_it_waits_for_the_limit():
+    fleet = Fleet(1)
+    await fleet.limit(1)
+    fleet.seconds = 60
+    await fleet.start()
+    await fleet.add(2)
+    await fleet.pass_by(5)
+    page = await fleet.memory.list_executions(ExecutionFilter(), limit=10)
+    reasons = {one.state: execution_document(one)["reason"] for one in page.items}
+    assert reasons == {State.WAITING: "quota", State.RUNNING: None}

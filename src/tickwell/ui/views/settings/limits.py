@@ -19,7 +19,7 @@ WORDS = {
     "requests_per_minute": "Requests per minute, all keys and users",
     "changes_per_minute": "Requests per minute that change something",
     "runs_per_minute": "Requested runs per minute",
-    "running": "Running attempts",
+    "running": "Running attempts, in all workers together",
     "payload": "Payload size in bytes",
 }
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
+from tickwell.domain.fairness import FIRST_PROJECT
 from tickwell.services.access.actor import Permission
 from tickwell.services.limits.quota import LIMITS, quota_from_document, quota_to_document
 from tickwell.ui.form_fields import parse_integer
@@ -93,9 +94,12 @@ async def set_limits(
     """Give it limits of its own."""
     form = await request.form()
     quota = quota_from_document({each: parse_integer(form.get(each), each) for each in LIMITS})
-    await visitor.admin.projects.get(visitor.actor, name)
+    back = "/settings/limits"
+    if name != FIRST_PROJECT:  # which is there without being made, and has no page of its own
+        await visitor.admin.projects.get(visitor.actor, name)
+        back = f"{PATH}/{name}"
     await visitor.admin.limits.set(visitor.actor, name, quota)
-    return redirect_with_toast(request, f"Updated the limits of {name}", f"{PATH}/{name}")
+    return redirect_with_toast(request, f"Updated the limits of {name}", back)
 
 
 @router.post(f"{PATH}/{{name}}/delete")
