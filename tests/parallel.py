@@ -1,7 +1,7 @@
 """Run tests in several processes that share one collection: `-p tests.parallel --processes 4`.
 
 The first process imports and collects everything once, then forks. The workers of xdist each
-collect for themselves, which takes 14 s of processor time apiece for these 12,000 tests. A worker
+collect for themselves, which takes 8 s of processor time apiece for these 15,000 tests. A worker
 takes whole files, one after the other, so that the fixtures of a file are made once.
 """
 
@@ -24,6 +24,16 @@ _FILE = struct.Struct("!H")
 
 def pytest_addoption(parser):
     parser.addoption("--processes", type=int, default=0, help="Number of forked test processes")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is collected stays: looking for garbage in it takes a sixth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
