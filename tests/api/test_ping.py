@@ -76,6 +76,24 @@ async def test_a_body_is_kept_as_the_log(root, url):
     assert shown["last_log"] == "x" * 10_000
 
 
+@pytest.mark.parametrize("log", [b"a=1&" * 5_000, b"x" * 1_048_577], ids=["ampersands", "long"])
+async def test_no_log_costs_a_check_in(root, url, log):
+    """curl says of any body that it is a form."""
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    assert (await ping(root, url, "POST", content=log, headers=form)).text == "OK"
+    assert await status_of(root) == "up"
+
+
+async def test_the_beginning_of_a_long_log_is_kept(root, url):
+    async def parts():
+        for _ in range(300):
+            yield b"a=1&" * 1_000
+
+    await ping(root, url, "POST", content=parts())
+    (execution,) = (await root.store.list_executions(ExecutionFilter())).items
+    assert execution.result == "a=1&" * 2_500
+
+
 async def test_a_run_has_a_name(root, url):
     for run in ("a", "b"):
         await ping(root, f"{url}/start?rid={run}")

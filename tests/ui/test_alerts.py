@@ -3,8 +3,10 @@
 import pytest
 
 from tests.ui.house import OWNER
-from tickwell.domain.alert import ChannelKind
+from tickwell.domain.alert import Alert, AlertState, ChannelKind, Condition, Rule
+from tickwell.domain.policy import HOUR
 from tickwell.services.access.actor import Role
+from tickwell.services.alerts.book import StoredState, state_record
 
 PATH, CHANNELS = "/alerts", "/settings/channels"
 
@@ -35,6 +37,18 @@ async def test_rules_and_silences_are_made_and_ended(house):
     for rule in made:
         await browser.post(f"{PATH}/rules/{rule.id}/delete")
     assert all(each.is_built_in for each in await alerts.rules(OWNER))
+
+
+async def test_the_page_of_a_job_says_what_alerts_it_has(house):
+    job, other = await house.add("report"), await house.add("other")
+    rule = Rule(id="r", condition=Condition.MISSING, after=HOUR)
+    alert = Alert(name="report", text="no success; it <never> has", since=1, is_firing=True)
+    stored = StoredState(rule=rule, state=AlertState(alerts={job: alert}), version=0)
+    await house.store.put_record(state_record(OWNER.project, stored), 1)
+    browser = await house.login()
+    banner = "Alert firing: no success; it <never> has (no success for 1h)"
+    assert banner in (await browser.see(f"/jobs/{job}")).text
+    assert "Alert firing" not in (await browser.see(f"/jobs/{other}")).text
 
 
 async def test_a_viewer_sees_alerts_and_changes_nothing(house):

@@ -6,16 +6,21 @@ from functools import partial
 import pytest
 
 from tests.services.alerts.watch import GONE_AFTER, HOURS, PROJECT
-from tickwell.domain.execution import OutcomeKind
+from tests.services.conftest import WORKER
+from tickwell.domain.alert import Condition, Rule
+from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.gate import Overlap
+from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import MINUTE
 from tickwell.domain.trigger import Every
+from tickwell.ports.records import ClaimRequest
 from tickwell.services.alerts import evaluator
 from tickwell.services.alerts.book import begin
 from tickwell.services.every_record import every_record
 from tickwell.services.jobs.fire_times import GONE
 
 DIED = OutcomeKind.FAILED
+DEAD_LETTERS = Rule(id="dead-letters", condition=Condition.DEAD_LETTERS)
 
 
 async def test_a_job_that_does_not_succeed_in_time_is_missing_until_it_does(watch):
@@ -268,6 +273,33 @@ async def test_executions_that_died_lately(watch):
     assert await watch.told(told, "dead-letters") == [("firing", PROJECT)]
     await watch.wait(17 * MINUTE)
     assert await watch.told(told, "dead-letters") == [("firing", PROJECT), ("resolved", PROJECT)]
+
+
+async def test_a_message_about_dead_letters_that_dies_is_no_reason_for_another(watch):
+    told = await watch.channel()
+    await watch.executions.trigger(PROJECT, told, payload={}, key="alert:dead-letters:1")
+    await watch.store.promote(watch.clock.instant, 0, 100)
+    await watch.store.beat(WORKER, watch.clock.instant)
+    request = ClaimRequest(
+        worker=WORKER.id,
+        claim_id="c",
+        now=watch.clock.instant,
+        lead=0,
+        limit=1,
+        queues=("default",),
+        abilities=frozenset({(await watch.jobs.get(PROJECT, told)).job.ability}),
+    )
+    for claim in await watch.store.claim(request):
+        outcome = Outcome(kind=OutcomeKind.FAILED, started_at=watch.clock.instant, error="boom")
+        report = decide(claim, outcome, watch.clock.instant)
+        dead = replace(report, state=State.DEAD)
+        await watch.store.finish([dead], watch.clock.instant)
+    await watch.counted(succeeded=1000, dead=1)
+    await watch.look()
+    assert await watch.history(DEAD_LETTERS) == []
+    await watch.counted(succeeded=1000, dead=2)
+    await watch.look()
+    assert await watch.history(DEAD_LETTERS) == [("firing", 1)]
 
 
 async def test_channels_are_sent_what_their_filters_let_through(watch):

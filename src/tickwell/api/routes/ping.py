@@ -6,14 +6,16 @@ expect.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from fastapi import Request, Response
 from starlette.routing import Route
 
+from tickwell.api.http.edge import PING_PATH
 from tickwell.services.monitors.check_in import LONGEST_LOG
 from tickwell.services.monitors.pings import Ping
 from tickwell.web.context import context_of
-
-PATH = "/ping/"
+from tickwell.web.problems import TooLarge
 
 
 async def _answer(request: Request) -> Response:
@@ -31,11 +33,15 @@ async def _answer(request: Request) -> Response:
 
 
 async def _body(request: Request) -> bytes:
-    """As much as is kept; the rest is read, so that no client fails at sending it."""
+    """As much as is kept. The rest is read, so that no client fails at sending it, up to a bound.
+
+    A log that is longer still must not cost the check-in.
+    """
     kept = b""
-    async for part in request.stream():
-        kept += part[: LONGEST_LOG - len(kept)]
+    with suppress(TooLarge):
+        async for part in request.stream():
+            kept += part[: LONGEST_LOG - len(kept)]
     return kept
 
 
-PING = Route(f"{PATH}{{rest:path}}", _answer, methods=["GET", "POST"], name="ping")
+PING = Route(f"{PING_PATH}{{rest:path}}", _answer, methods=["GET", "POST"], name="ping")

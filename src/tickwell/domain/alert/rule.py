@@ -27,6 +27,11 @@ TOO_MANY_FAIL, FEWEST_ATTEMPTS = 0.1, 10
 TOO_MANY_DUE = 100
 
 
+#: How many alerts fire, by project and severity: a record of the platform, for the metrics.
+FIRING = "alerts_firing"
+SEVERITIES = ("critical", "warning")
+
+
 class Condition(StrEnum):
     """What a rule watches for."""
 

@@ -149,6 +149,9 @@ UNANSWERED = _stored(
     "Fire times more than 10 s ago without a record; 0 unless no planner runs.",
     by_project=True,
 )
+ALERTS_FIRING = _stored(
+    "alerts_firing", "Alerts that fire and are not silenced.", "severity", by_project=True
+)
 LAST_SUCCESS = _stored(
     "job_last_success_timestamp_seconds",
     "When an execution of the job last succeeded (setting `metrics_jobs`).",
@@ -170,6 +173,7 @@ METRICS = (
     *(STEP_FAILURES, WORKERS_LOST, RESTARTS),
     *(BUILD, PLANNER_STEP, IN_HAND, BACKLOG, HEALTH, STORE_UP),
     *(QUEUE_LENGTH, DUE, DEAD_LETTERS, RECORDED, JOBS, WORKERS, CAPACITY, UNANSWERED),
+    ALERTS_FIRING,
     *(LAST_SUCCESS, NEXT_FIRE),
 )
 BY_NAME = {metric.name: metric for metric in METRICS}

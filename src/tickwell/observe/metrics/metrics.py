@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tickwell.clock import Clock, to_datetime
+from tickwell.domain.alert.rule import SEVERITIES
 from tickwell.domain.execution import State
 from tickwell.domain.health import Health, Level, ProcessHealth
 from tickwell.errors import InvalidSetting, StoreUnavailable
@@ -215,6 +216,8 @@ def _stored(figures: Figures) -> Iterator[Sample]:
     yield _sample(definitions.DEAD_LETTERS, figures.executions.get(State.DEAD, 0))
     yield _sample(definitions.CAPACITY, figures.capacity)
     yield _sample(definitions.UNANSWERED, figures.unanswered)
+    for severity in SEVERITIES:
+        yield _sample(definitions.ALERTS_FIRING, figures.alerts.get(severity, 0), severity)
     for each in figures.times:
         if each.succeeded_at is not None:
             at = each.succeeded_at / 1000

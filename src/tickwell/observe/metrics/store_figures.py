@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from tickwell.clock import Clock
+from tickwell.domain.alert.rule import FIRING
 from tickwell.domain.execution import LIVE, State
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.queue import PAUSE_PROJECT
@@ -61,6 +62,8 @@ class Figures:
     roles: dict[str, int] = field(default_factory=dict)
     capacity: int = 0
     unanswered: int = 0
+    #: Alerts that fire, by severity.
+    alerts: dict[str, int] = field(default_factory=dict)
     times: list[JobTimes] = field(default_factory=list)
 
     def to_document(self) -> dict[str, Any]:
@@ -75,6 +78,7 @@ class Figures:
             "roles": self.roles,
             "capacity": self.capacity,
             "unanswered": self.unanswered,
+            "alerts": self.alerts,
             "times": times,
         }
 
@@ -178,6 +182,7 @@ class StoreFigures:
             roles=_roles(workers),
             capacity=sum(each.worker.capacity for each in workers),
             unanswered=await self._unanswered(now),
+            alerts=await self._alerts(now),
             times=await self._times(),
         )
         await self._look_at_jobs(now)
@@ -226,6 +231,14 @@ class StoreFigures:
             missed += sum(1 for _ in islice(found, MOST_MISSED - missed))
             await asyncio.sleep(0)  # noqa: TID251 - no time passes
         return missed
+
+    async def _alerts(self, now: int) -> dict[str, int]:
+        """What the process that evaluates the rules counted."""
+        record = await self.store.get_record(FIRING, PAUSE_PROJECT, FIRING, now)
+        counted: dict[str, dict[str, int]] = {} if record is None else record.document
+        if self.project is not None:
+            return counted.get(self.project, {})
+        return sum(map(Counter, counted.values()), Counter[str]())
 
     async def _times(self) -> list[JobTimes]:
         if not self.job_times:

@@ -114,6 +114,11 @@ def _stored(record: Record) -> StoredState:
     )
 
 
+def notice_key(rule: str, number: int | str = "") -> str:
+    """The key of the executions that send a notice of a rule; without a number, how all begin."""
+    return f"alert:{rule}:{number}"
+
+
 async def read_channels(store: RecordStore, project: str, now: int) -> list[Channel]:
     """The channels of a project, oldest first."""
     found = await store.list_records(CHANNEL, project, "", now, MOST_CHANNELS)

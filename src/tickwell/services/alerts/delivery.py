@@ -15,7 +15,13 @@ from tickwell.domain.alert.message import Line, Message, MessageType
 from tickwell.log import events as lines
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
-from tickwell.services.alerts.book import HISTORY, HISTORY_KEPT, StoredState, read_channels
+from tickwell.services.alerts.book import (
+    HISTORY,
+    HISTORY_KEPT,
+    StoredState,
+    notice_key,
+    read_channels,
+)
 from tickwell.services.executions.executions import Executions
 from tickwell.services.senders.sending import send
 
@@ -52,7 +58,7 @@ class Delivery:
                 content = message(
                     project, rule, notice, alerts, active=told, public_url=self._public_url
                 )
-                key = f"alert:{rule.id}:{notice.number}"
+                key = notice_key(rule.id, notice.number)
                 await send_to(self._executions, project, channel, content, key)
 
     async def _record(self, project: str, rule: Rule, notice: Notice, now: int) -> None:

@@ -6,17 +6,26 @@ by compare-and-set, and the names of notices make each delivery one execution.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 from tickwell.clock import Clock
 from tickwell.domain.alert import AlertState, Rule, close, delivered, judge
+from tickwell.domain.alert.rule import FIRING
 from tickwell.domain.event import Event, Events, Stopped
 from tickwell.errors import StoreCorrupt, StoreError, StoreRefused
 from tickwell.ids import Random, new_id
 from tickwell.log import events as lines
 from tickwell.ports.records import Record
-from tickwell.services.alerts.book import PROJECT, STATE, Book, StoredState, read_book, state_record
+from tickwell.services.alerts.book import (
+    PROJECT,
+    STATE,
+    Book,
+    StoredState,
+    read_book,
+    state_record,
+)
 from tickwell.services.alerts.delivery import Delivery
 from tickwell.services.alerts.observing import Look, ObservedStore, Observer
 from tickwell.services.alerts.outcomes import (
@@ -35,6 +44,8 @@ PERIOD, SOON = 15.0, 1.0
 #: Milliseconds that a process evaluates for all without saying so again.
 LEASE = 23_000
 _LEASE, _HOLDER = "alert_lease", "evaluator"
+#: By project and severity.
+_Firing = dict[str, Counter[str]]
 
 
 class Evaluator:
@@ -65,6 +76,8 @@ class Evaluator:
         self._owner = ""
         #: By project: why its rules could not be evaluated, as it was logged.
         self._failing: dict[str, str] = {}
+        #: How many alerts fire, as this process wrote it last; None: another one did.
+        self._firing: _Firing | None = None
         self._leave: Callable[[], None] = lambda: None
 
     def listen(self, events: Events) -> None:
@@ -88,6 +101,7 @@ class Evaluator:
         await self._notes.write(self._store, self._owner, now)
         if not await self._holds_lease(now):
             self._observer.keep(())
+            self._firing = None
             return self._period
         await self._evaluate(sorted(self._notes.projects), now)
         return min(SOON, self._period) if self._observer.behind(now) else self._period
@@ -119,18 +133,27 @@ class Evaluator:
 
     async def _evaluate(self, projects: list[str], now: int) -> None:
         outcomes, keys = await read_outcomes(self._store, now)
-        kept = set[tuple[str, str]]()
+        kept, firing = set[tuple[str, str]](), _Firing()
         for project in projects:
             try:
                 book = await read_book(self._store, project, now)
                 kept |= {(project, rule.id) for rule in book.rules}
-                await self._evaluate_project(project, book, outcomes, now)
+                fires = await self._evaluate_project(project, book, outcomes, now)
             except Exception as error:  # noqa: BLE001 - one project must not cost the others theirs
                 self._note_failure(project, error)
             else:
                 self._failing.pop(project, None)
+                if fires:
+                    firing[project] = fires
+        await self._write_firing(firing, now)
         await forget_outcomes(self._store, keys)
         self._observer.keep(kept)
+
+    async def _write_firing(self, firing: _Firing, now: int) -> None:
+        if firing != self._firing:
+            record = Record(kind=FIRING, project=PLATFORM, key=FIRING, document=firing)
+            await self._store.put_record(record, now)
+            self._firing = firing
 
     def _note_failure(self, project: str, error: Exception) -> None:
         """Log it when it changes; a store that is away fails the step, as it is away for all."""
@@ -143,7 +166,9 @@ class Evaluator:
 
     async def _evaluate_project(
         self, project: str, book: Book, outcomes: Outcomes, now: int
-    ) -> None:
+    ) -> Counter[str]:
+        """How many alerts fire, by severity."""
+        firing = Counter[str]()
         for rule in book.rules:
             stored = book.states.get(rule.id) or StoredState(
                 rule=rule, state=AlertState(), version=0
@@ -160,12 +185,14 @@ class Evaluator:
             )
             observed = await self._observer.look(look)
             judged = judge(rule, settled.state, observed, now, _silenced(book, rule))
+            firing[rule.severity] += _count_firing(judged, _silenced(book, rule))
             if judged != settled.state:
                 written = await self._write(project, replace(settled, state=judged), now)
                 if written is not None:
                     await self._deliver(project, written, now)
         for id in book.states.keys() - {rule.id for rule in book.rules}:
             await self._close(project, book.states[id], now)
+        return +firing
 
     async def _deliver(self, project: str, stored: StoredState, now: int) -> StoredState | None:
         """Deliver what is owed, then write that; None: another process has changed the state."""
@@ -186,6 +213,11 @@ class Evaluator:
             found = await self._write(project, replace(stored, state=close(stored.state, now)), now)
         if found is not None and await self._deliver(project, found, now) is not None:
             await self._store.delete_record(STATE, project, stored.rule.id)
+
+
+def _count_firing(state: AlertState, is_silenced: Callable[[str], bool]) -> int:
+    """As the list of alerts has them: what is silenced is not counted."""
+    return sum(1 for key, each in state.alerts.items() if each.is_firing and not is_silenced(key))
 
 
 def _silenced(book: Book, rule: Rule) -> Callable[[str], bool]:

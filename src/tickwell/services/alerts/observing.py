@@ -19,6 +19,7 @@ from tickwell.log.headline import headline
 from tickwell.log.text import one_line
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
+from tickwell.services.alerts.book import notice_key, read_channels
 from tickwell.services.alerts.missing import MissingJobs, observed
 from tickwell.services.alerts.monitors_down import MonitorsDown
 from tickwell.services.alerts.outcomes import Ended
@@ -236,8 +237,21 @@ class Observer:
 
     async def _see_dead_letters(self, look: Look) -> Seen:
         died = (await self._last_minutes(look, _DEATHS)).dead
+        if died:
+            died -= await self._own_deaths(look)
         text = f"{died:,} execution{'' if died == 1 else 's'} died in the last 15 minutes"
-        return {"": Observed(look.project, text) if died else None}
+        return {"": Observed(look.project, text) if died > 0 else None}
+
+    async def _own_deaths(self, look: Look) -> int:
+        """Messages of this rule that died: each would be the cause of the next, without end."""
+        where = ExecutionFilter(project=look.project, states=frozenset({State.DEAD}))
+        page = await self._store.list_executions(where, limit=MOST_FOUND)
+        since = look.now // MINUTE * MINUTE - _DEATHS * MINUTE
+        about = notice_key(look.rule.id)
+        channels = {each.id for each in await read_channels(self._store, look.project, look.now)}
+        dead = [each for each in page.items if (each.ended_at or 0) >= since]
+        sent = [each for each in dead if each.job_id in channels]
+        return sum(1 for each in sent if (each.key or "").startswith(about))
 
     async def _last_minutes(self, look: Look, minutes: int) -> Tally:
         since = look.now // MINUTE * MINUTE - minutes * MINUTE

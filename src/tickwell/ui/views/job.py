@@ -46,6 +46,7 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
         job=entry.job,
         alive=alive,
         paused_by=await visitor.called(paused.by) if paused else "",
+        alerts=[each for each in await operations.alerts.list(actor) if each.job == entry.job.id],
         history=history,
         strip=history_strip(history.executions, LATEST),
         fires=list(fires) if late is None else [late, *(each for each in fires if each != late)],
