@@ -18,10 +18,13 @@ from tickwell.errors import (
     NotFound,
     StoreUnavailable,
 )
-from tickwell.ports.records import JobFilter
+from tickwell.ports.records import JobFilter, Record
 from tickwell.services.access.actor import Role
+from tickwell.services.alerts.book import CHANNEL, PROJECT, RULE, SILENCE, STATE, begin
 from tickwell.services.limits.quota import Quota
 from tickwell.services.limits.request_limits import EVERY, Buckets, Rate, RequestLimits
+from tickwell.services.monitors.tokens import OWNER, PING_KEY, Owner, Tokens
+from tickwell.services.projects.platform import PLATFORM
 from tickwell.settings import Settings
 from tickwell.testing.clock import ManualClock
 
@@ -79,6 +82,23 @@ async def test_a_deleted_project_lets_nobody_in_and_fires_nothing(office, servic
         await service.projects.delete(office.owner(), "acme")
     with pytest.raises(Conflict, match="did before"):
         await make(office, service)
+
+
+async def test_a_deleted_project_has_no_alerts_and_no_ping_urls(office, service):
+    await make(office, service)
+    now, tokens = office.clock.now(), Tokens(office.store)
+    await begin(office.store, "acme", now)
+    for kind in (RULE, SILENCE, CHANNEL, STATE):
+        record = Record(kind=kind, project="acme", key="one", document={"to": "ada@example.com"})
+        await office.store.put_record(record, now)
+    for project in ("acme", "other"):
+        await tokens.issue(Owner(project, PING_KEY), f"key of {project}", now)
+    await service.projects.delete(office.owner(), "acme")
+    for kind in (RULE, SILENCE, CHANNEL, STATE, OWNER):
+        assert await office.store.list_records(kind, "acme", "", now) == []
+    assert await office.store.get_record(PROJECT, PLATFORM, "acme", now) is None
+    assert await tokens.find("key of acme", now) is None
+    assert await tokens.find("key of other", now) == Owner("other", PING_KEY)
 
 
 async def test_a_job_that_comes_while_its_project_is_deleted_fires_nothing(

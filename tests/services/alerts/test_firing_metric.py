@@ -25,6 +25,7 @@ async def of_project(watch, project):
     )
     found = await figures.read()
     await figures.close()
+    assert found is not None
     return dict(found.alerts)
 
 

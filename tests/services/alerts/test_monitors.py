@@ -98,6 +98,21 @@ async def test_one_without_a_ping_url_is_watched_as_well(watch):
     assert await watch.told(told, "monitors") == [("firing", "applied")]
 
 
+@pytest.mark.parametrize("dies", [False, True], ids=["stays", "dies"])
+async def test_a_clock_that_was_set_back_delays_no_alert(watch, outside, dies):
+    told = await watch.channel()
+    hour = watch.clock.instant // HOUR * HOUR + HOUR
+    watch.clock.instant += 30 * HOUR
+    await watch.look()
+    watch.clock.instant -= 30 * HOUR
+    await watch.at(hour)
+    await watch.at(hour + GRACE)
+    if dies:
+        watch.evaluator = watch.another()
+    await watch.look(2)
+    assert await watch.told(told, "monitors") == [("firing", "backup")]
+
+
 async def test_one_that_was_paused_is_not_told(watch, outside):
     told = await watch.channel()
     await outside(Signal.FAIL)

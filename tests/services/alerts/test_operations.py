@@ -12,6 +12,7 @@ from tickwell.services.access.actor import Actor, Role, permissions_of
 from tickwell.services.alerts.book import MOST_RULES, MOST_SILENCES
 from tickwell.services.documents import alert_rule_document
 from tickwell.services.operations import OperationContext, Operations
+from tickwell.services.operations.alerts import TRIAL_EVERY
 from tickwell.services.time import After
 
 
@@ -122,6 +123,9 @@ async def test_a_test_message_is_sent_to_one_channel_or_to_all(watch, alerts, lo
     told = [await watch.channel(), await watch.channel()]
     assert len(await alerts.test(actor())) == 2
     assert [each["type"] for one in told for each in await watch.raw(one)] == ["alert.test"] * 2
+    assert len(await alerts.test(actor(), told[0])) == 1
+    assert [len(await watch.raw(one)) for one in told] == [1, 1]  # not twice in ten seconds
+    watch.clock.instant += TRIAL_EVERY
     assert len(await alerts.test(actor(), told[0])) == 1
     assert [len(await watch.raw(one)) for one in told] == [2, 1]
     assert log.entries[-1] == ("ada", "alert.test", False, False)

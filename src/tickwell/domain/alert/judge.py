@@ -164,7 +164,7 @@ def delivered(state: AlertState) -> AlertState:
 
 
 def _met(rule: Rule, known: Alert | None, seen: Observed, now: int) -> Alert:
-    since = now if known is None else known.since
+    since = now if known is None else min(known.since, now)  # a clock may be set back
     return Alert(
         name=seen.name,
         text=seen.text,
@@ -179,7 +179,7 @@ def _met(rule: Rule, known: Alert | None, seen: Observed, now: int) -> Alert:
 
 def _not_met(rule: Rule, known: Alert, now: int) -> Alert | None:
     """None: it is over. A pending one has never been more than a suspicion."""
-    since = now if known.clear_since is None else known.clear_since
+    since = now if known.clear_since is None else min(known.clear_since, now)
     if not known.is_firing or now - since >= rule.clears:
         return None
     return replace(known, clear_since=since)
@@ -192,6 +192,7 @@ def _tell(
     now: int,
     is_silenced: Callable[[str], bool],
 ) -> AlertState:
+    state = replace(state, told_at=min(state.told_at, now))
     # A receiver that was notified of the start is notified of the end, silenced or not.
     state = _acknowledge(_resolve(state, over, now), now, is_silenced)
     audible = {

@@ -125,6 +125,14 @@ async def read_channels(store: RecordStore, project: str, now: int) -> list[Chan
     return [Channel.from_document(each.key, each.document) for each in found]
 
 
+async def forget(store: RecordStore, project: str, now: int) -> None:
+    """Evaluate a project no more, and keep no address that its alerts were sent to."""
+    await store.delete_record(PROJECT, PLATFORM, project)
+    for kind in (RULE, SILENCE, CHANNEL, STATE):
+        for record in await store.list_records(kind, project, "", now):
+            await store.delete_record(kind, project, record.key)
+
+
 async def begin(store: RecordStore, project: str, now: int) -> None:
     """Evaluate a project from now on: it has a rule or a channel."""
     await store.put_record(Record(kind=PROJECT, project=PLATFORM, key=project, document={}), now)

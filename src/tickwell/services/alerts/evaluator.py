@@ -120,7 +120,7 @@ class Evaluator:
 
     async def _holds_lease(self, now: int) -> bool:
         known = await self._lease(now)
-        if known is not None and known.document["owner"] != self._owner:
+        if known is not None and self._is_of_another(known, now):
             return False
         lease = Record(
             kind=_LEASE,
@@ -130,6 +130,11 @@ class Evaluator:
             expires_at=now + LEASE,
         )
         return await self._store.put_record(lease, now, known.version if known else 0)
+
+    def _is_of_another(self, lease: Record, now: int) -> bool:
+        # One that ends later than any can is of a clock that was set back since.
+        is_valid = (lease.expires_at or 0) <= now + LEASE
+        return is_valid and lease.document["owner"] != self._owner
 
     async def _evaluate(self, projects: list[str], now: int) -> None:
         outcomes, keys = await read_outcomes(self._store, now)

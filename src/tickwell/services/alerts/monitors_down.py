@@ -53,7 +53,12 @@ class MonitorsDown:
         await self._list(now)
         monitors = (keys - {PING_KEY}) | self._listed
         self._looks = {each: self._looks.get(each, 0) for each in monitors}
-        due = [each for each in monitors if self._looks[each] <= now or _has_died(ended.get(each))]
+        due = [
+            each
+            for each, at in self._looks.items()
+            # One later than any look can be is of a clock that was set back since.
+            if not now < at <= now + _LATEST or _has_died(ended.get(each))
+        ]
         jobs = {*nsmallest(MOST_READ, due, key=lambda each: self._looks[each]), *not_well}
         entries = await jobs_by_id(self._store, self._project, jobs)
         return {job: await self._see(job, entries.get(job), now) for job in jobs}

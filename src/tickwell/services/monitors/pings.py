@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from math import ceil
 
 from tickwell.domain.job import Entry
-from tickwell.domain.naming import is_name
 from tickwell.domain.policy import HOUR
 from tickwell.errors import InvalidJob, JobExists
 from tickwell.ports.store import Store
@@ -139,8 +138,6 @@ class Pings:
         return made.monitor.entry, True
 
     async def _named(self, project: str, name: str) -> Entry | None:
-        if not is_name(name):
-            return None
         found = await self._store.get_jobs(project, [name])
         return await self._check_ins.find(project, found[0].job.id) if found else None
 

@@ -15,6 +15,7 @@ from uuid import UUID
 from tickwell.errors import Conflict
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
+from tickwell.services.every_record import every_record
 from tickwell.services.projects.platform import PLATFORM
 
 #: By the hash of a token: what it is for. By what it is for: the hashes that are valid.
@@ -99,6 +100,13 @@ class Tokens:
             raise Conflict("the ping URL was rotated by another request; read it again")
         for old in before:
             await self._store.delete_record(TOKEN, PLATFORM, old)
+
+    async def forget(self, project: str, now: int) -> None:
+        """Take away all tokens of a project."""
+        async for owner in every_record(self._store, OWNER, project, now):
+            for hashed in owner.document["hashes"]:
+                await self._store.delete_record(TOKEN, PLATFORM, hashed)
+            await self._store.delete_record(OWNER, project, owner.key)
 
     async def is_issued(self, owner: Owner, now: int) -> bool:
         """Whether it has one."""

@@ -33,6 +33,7 @@ from tickwell.services.alerts.book import (
     Book,
     Silence,
     begin,
+    notice_key,
     read_book,
     read_channels,
 )
@@ -43,6 +44,8 @@ from tickwell.services.time import Moment, instant_of
 
 #: Notices that a list has at most.
 _MOST_NOTICES = 1000
+#: Milliseconds in which a channel is sent one test message: a channel may be the mail of others.
+TRIAL_EVERY = 10_000
 _ORDER = (Status.FIRING, Status.SILENCED, Status.PENDING)
 
 
@@ -206,12 +209,16 @@ class AlertOperations:
 
     @needs(Permission.OPERATE)
     async def test(self, actor: Actor, name: str | None = None) -> Sequence[str]:
-        """Send a test message to one channel, or to all; answer the ids of the executions."""
+        """Send a test message to one channel, or to all; answer the ids of the executions.
+
+        Once in ten seconds; until then the answer has the execution of before.
+        """
         now, project, found = self.context.clock.now(), actor.project, []
+        moment = now - now % TRIAL_EVERY
         channels = await read_channels(self.context.store, project, now)
         for channel in channels if name is None else [find_channel(channels, name)]:
-            content = delivery.trial(project, now, self.context.public_url)
-            key = f"alert:test:{new_id(now, self.context.random)}"
+            content = delivery.trial(project, moment, self.context.public_url)
+            key = notice_key("test", moment)
             sent = await delivery.send_to(self.context.executions, project, channel, content, key)
             found += [] if sent is None else [sent]
         await self._note(actor, "alert.test", f"channel/{name or '*'}", None, None)

@@ -17,12 +17,14 @@ from tickwell.services.access import keys
 from tickwell.services.access.actor import Actor, Permission, Role, needs
 from tickwell.services.access.directory import Directory
 from tickwell.services.access.members import give_role, without
+from tickwell.services.alerts import book as alerts
 from tickwell.services.audit.audit import Audit
 from tickwell.services.calendars.book import KIND as CALENDAR
 from tickwell.services.calendars.book import MOST as MOST_CALENDARS
 from tickwell.services.documents import definition_of, entry_document
 from tickwell.services.every_record import every_record
 from tickwell.services.jobs.jobs import Jobs
+from tickwell.services.monitors.tokens import Tokens as PingTokens
 from tickwell.services.projects.platform import DEFAULT, PLATFORM, check_project_name
 from tickwell.services.secrets.secret import KIND as SECRET
 from tickwell.services.time import Time
@@ -216,6 +218,8 @@ class Projects:
         for calendar in await self._store.list_records(CALENDAR, name, "", now, MOST_CALENDARS):
             await self._store.delete_record(CALENDAR, name, calendar.key)
         await self._store.delete_record(PROJECT_PAUSE_KIND, PLATFORM, name)
+        await alerts.forget(self._store, name, now)
+        await PingTokens(self._store).forget(name, now)
         # Other processes let people in for seconds yet: what they add is deleted by any reaper.
         await self._store.put_record(
             Record(

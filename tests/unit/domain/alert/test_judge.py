@@ -86,6 +86,25 @@ def test_what_stays_is_repeated_by_its_interval():
     assert course.look(BAD, 39) == []
 
 
+def test_a_clock_that_was_set_back_delays_nothing_and_repeats_nothing():
+    course = Course(replace(PATIENT, repeat=10 * MINUTE))
+    course.now = HOUR
+    course.look(BAD)
+    course.now = 0
+    assert course.look(BAD, 8) == []
+    assert course.look(BAD) == [(FIRING, {"job"})]
+    course.now = HOUR
+    assert course.look(BAD) == [(FIRING, {"job"})]
+    course.now = 0
+    assert course.look(BAD, 40) == []
+    assert course.look(BAD) == [(FIRING, {"job"})]
+    course.now = HOUR
+    course.look(None)
+    course.now = 0
+    assert course.look(None, 20) == []
+    assert course.look(None) == [(RESOLVED, {"job"})]
+
+
 def test_a_burst_is_one_notice():
     course = Course(AT_ONCE)
     jobs = {f"job-{n}": BAD for n in range(30)}
