@@ -7,6 +7,8 @@ import pytest
 from tests.unit.engine.rig import LoopClock, Rig, virtually
 from tickwell.domain.event import Stopped
 from tickwell.domain.execution import OutcomeKind, State
+from tickwell.domain.fairness import PLATFORM_PROJECT
+from tickwell.engine.planning.outage_recovery import KEY, KIND
 from tickwell.testing.executors import FakeExecutor, succeeds
 
 
@@ -31,6 +33,17 @@ async def test_running_attempts_get_the_timeout_and_end():
     assert await rig.state(id) is State.SUCCEEDED
     assert rig.clock.monotonic() < 3.5
     assert rig.heard(Stopped)[0].released == 0
+
+
+@virtually
+async def test_what_it_leaves_in_the_queue_was_met_by_it():
+    rig = rig_of(lambda _: takes(0))
+    await rig.engine.start()
+    await asyncio.sleep(1)
+    stopped_at = rig.clock.now()
+    await rig.engine.stop()
+    note = await rig.memory.get_record(KIND, PLATFORM_PROJECT, KEY, rig.clock.now())
+    assert note.document["at"] in range(stopped_at, rig.clock.now() + 1)
 
 
 @virtually

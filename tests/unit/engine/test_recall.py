@@ -371,6 +371,24 @@ async def test_a_backlog_is_no_absence():
     assert at(1) in await ran(rig)
 
 
+async def test_a_backlog_from_before_a_clean_stop_runs_after_it():
+    rig = Rig(capacity=1, cold=True)  # so it claims nothing that it cannot start
+    quick = Misfire(policy="skip", grace="100ms")
+    await rig.add(trigger=Every("1h", phase="1s"), misfire=quick)
+    rig.executor.hold("other")
+    await rig.request(await rig.add("long", handler="other"))
+    await work(rig, 1)
+    for _ in range(20):  # all are there, and the only slot is taken
+        rig.clock.jump(1)
+        await work(rig, 1)
+    rig.executor.release("other")
+    await rig.settle()
+    assert (await ran(rig), State.QUEUED in await rig.states()) == ([], True)
+    rig = await stop(rig, 60)
+    await work(rig)
+    assert (await skipped(rig), at(1) in await ran(rig)) == ([], True)
+
+
 async def test_what_another_process_was_there_for_is_left_to_it():
     first = Rig(capacity=1, cold=True)  # so it claims nothing that it cannot start
     quick = Misfire(policy="skip", grace="100ms")
