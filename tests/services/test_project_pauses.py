@@ -9,6 +9,7 @@ from tickwell.domain.project_pause import EVERYTHING
 from tickwell.domain.trigger import Every
 from tickwell.engine.planning import project_pauses
 from tickwell.errors import InvalidInput, WrongState
+from tickwell.services.alerts.watched import is_watched
 from tickwell.services.jobs.fire_times import next_fire
 from tickwell.services.projects.pauses import Pauses, ProjectPausing
 from tickwell.services.slots.slots import Answer
@@ -75,6 +76,15 @@ async def test_both_pauses_are_told_with_who_and_why(world, pausing):
     assert (await pausing.get("other")).project is None
     world.clock.instant += MINUTE
     assert (await pausing.get("default")).platform is None
+
+
+async def test_alerts_of_its_jobs_are_silent(world, pausing):
+    await world.jobs.add(world.job(Every("1m")))
+    assert is_watched(await world.jobs.get("default", "report"))
+    await pausing.pause("default", by="ann")
+    assert not is_watched(await world.jobs.get("default", "report"))
+    await pausing.resume("default")
+    assert is_watched(await world.jobs.get("default", "report"))
 
 
 async def test_a_newer_pause_counts(world, pausing):

@@ -39,6 +39,12 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="resumptions heard of late",
+        flaw="jobs of a resumed project do not fire for ten seconds",
+        patch=engines.resumptions_heard_of_late,
+        prey=Tested(test="unit/engine/test_planner.py::test_what_is_resumed_fires_at_once"),
+    ),
+    Variant(
         name="pauses of projects never completed",
         flaw="after a crash some jobs of a resumed project stay paused for good",
         patch=engines.pauses_never_completed,

@@ -59,6 +59,17 @@ def planners_unaware_of_paused_projects(patches):
     patches.setattr(ProjectPauses, "of", lambda *_: None)
 
 
+def resumptions_heard_of_late(patches):
+    """A planner goes by pauses that it read a second ago, and holds what is resumed."""
+
+    async def look(self):
+        if self.clock.monotonic() - self._looked_at >= project_pauses.LOOK:
+            self._known = await project_pauses.read_pauses(self.store, self.clock.now())
+            self._looked_at = self.clock.monotonic()
+
+    patches.setattr(ProjectPauses, "look", look)
+
+
 def pauses_never_completed(patches):
     """What a process that died had begun of a project's pause or its end stays as it is."""
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from tickwell.domain import planning
@@ -6,11 +8,11 @@ from tickwell.domain.execution import State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Pause, PauseScope
 from tickwell.domain.policy import Misfire, OnMisfire
-from tickwell.domain.project_pause import ProjectPause
+from tickwell.domain.project_pause import Phase, ProjectPause
 from tickwell.domain.trigger import Every
 from tickwell.engine.planning import planner as module
 from tickwell.engine.planning.planner import GATHER
-from tickwell.engine.planning.project_pauses import LOOK, write_pause
+from tickwell.engine.planning.project_pauses import LOOK, follow, write_pause
 from tickwell.errors import StoreUnavailable
 
 ALL = Misfire(policy=OnMisfire.ALL)
@@ -167,3 +169,17 @@ async def test_pauses_are_read_once_a_second_however_often_it_plans(rig, planner
     rig.clock.sample(rig.clock.now(), rig.clock.monotonic(), rig.clock.monotonic())
     await planner.step()
     assert len(rig.store.named("list_records")) == 2
+
+
+async def test_what_is_resumed_fires_at_once(rig, planner):
+    note = Pause(by="ann", why="", since=rig.clock.now(), scope=PauseScope.PROJECT)
+    pause = ProjectPause(project="default", pause=note)
+    await write_pause(rig.memory, pause, rig.clock.now())
+    await rig.add("report", trigger=Every("1s"))
+    await planner.step()
+    assert await rig.states() == []
+    ended = replace(pause, phase=Phase.ENDING, ended_at=rig.clock.now())
+    await write_pause(rig.memory, ended, rig.clock.now())
+    await follow(rig.memory, rig.clock, "default")
+    await planner.step()
+    assert len(await rig.states()) == 2  # within the horizon

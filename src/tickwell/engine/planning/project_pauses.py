@@ -41,7 +41,10 @@ class PauseStore(CatalogStore, HistoryStore, RecordStore, Protocol):
 
 
 class ProjectPauses:
-    """Looks at the pauses once a second at most, however often a planner plans."""
+    """Looks at the pauses once a second where there are none, else whenever a planner plans.
+
+    A planner that has not heard of a resumption would hold the jobs anew.
+    """
 
     def __init__(self, store: RecordStore, clock: Clock) -> None:
         self.store = store
@@ -50,8 +53,8 @@ class ProjectPauses:
         self._looked_at = float("-inf")
 
     async def look(self) -> None:
-        """Read them, unless that was done just now."""
-        if self.clock.monotonic() - self._looked_at >= LOOK:
+        """Read them, unless there were none just now."""
+        if self._known or self.clock.monotonic() - self._looked_at >= LOOK:
             self._known = await read_pauses(self.store, self.clock.now())
             self._looked_at = self.clock.monotonic()
 
