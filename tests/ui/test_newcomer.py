@@ -3,7 +3,7 @@
 import html
 import json
 
-from tests.ui.house import OWNER
+from tests.ui.house import OWNER, WORKER
 from tickwell.clock import to_datetime
 from tickwell.domain import change
 from tickwell.domain.execution import OutcomeKind, State
@@ -148,9 +148,14 @@ async def test_a_parked_execution_says_why(house):
     now = house.clock.now()
     await house.store.promote(now, 0, 1000)
     live = {State.WAITING, State.QUEUED}
-    why = "no live worker has the handler 'train_recommender'"
-    assert await house.store.settle([execution.id], live, State.PARKED, why, now) != []
-    assert why in (await (await house.login()).see("/")).text
+    then = "no live worker serves queue 'default'"
+    assert await house.store.settle([execution.id], live, State.PARKED, then, now) != []
+    browser = await house.login()
+    assert then in (await browser.see("/")).text
+    await house.store.beat(WORKER, now)
+    text = (await browser.see("/")).text
+    assert "no live worker knows handler 'train_recommender'" in text
+    assert then not in text
 
 
 async def test_the_page_of_a_job_names_a_handler_that_no_live_worker_has(house):
