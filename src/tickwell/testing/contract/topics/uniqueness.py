@@ -12,7 +12,7 @@ from tickwell.domain.change import edit, pause
 from tickwell.domain.execution import Kind, NewExecution, OutcomeKind, State
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.job import Job
-from tickwell.domain.policy import HOUR, MINUTE, SECOND
+from tickwell.domain.policy import HOUR, MINUTE, SECOND, Retention
 from tickwell.domain.trigger import OnDemand
 from tickwell.domain.trigger.duration import Millis
 from tickwell.domain.unique import unique_of, uniqueness_of
@@ -166,7 +166,7 @@ class Uniqueness(Topic):
         assert await _ask(scene, job, T0 + 5) == first
 
     async def test_what_is_forgotten_counts_no_more(self, scene: Scene) -> None:
-        job = await _job(scene, unless="1h", retention={"age": "1h", "count": 0})
+        job = await _job(scene, unless="1h", retention=Retention(age="1h", count=0))
         first = await _ask(scene, job, T0)
         await scene.succeed(await scene.claim_one(T0), T0 + 1)
         await scene.store.prune(minute(5), 100)
