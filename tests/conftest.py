@@ -38,13 +38,18 @@ if (quick := memory()) is not None:
 #: Files that take longest, the longest first.
 LONGEST = (
     "variants/test_variants.py",
-    "testing/test_verify.py",
-    "faults/test_kill_sweep.py",
     "celery/test_engine.py",
-    "simulation/test_swarm.py",
-    "faults/test_poison.py",
-    "stores/mongo/test_cut.py",
     "cli/test_serve.py",
+    "testing/test_verify.py",
+    "stores/mongo/test_cut.py",
+    "contract/test_mongo.py",
+    "library/web/test_servers.py",
+    "faults/test_poison.py",
+    "ui/test_pages.py",
+    "docs/test_code.py",
+    "property/model/test_sqlite.py",
+    "faults/test_kill_sweep.py",
+    "simulation/test_swarm.py",
 )
 #: Their tests wait for processes, leases and servers most of the time.
 WAITING = ("/tests/faults/", "/tests/celery/", "/tests/celery_beat/")
