@@ -1,6 +1,7 @@
 """The overview says that the project is paused, by whom and why, with a button to resume it."""
 
 import pytest
+from playwright.async_api import expect
 
 from tests.ui.house import OWNER, House
 from tickwell.services.access.actor import Role
@@ -65,3 +66,17 @@ async def test_a_viewer_reads_of_it_and_has_no_button(house):
     assert "This project is paused by" in page.text
     assert not {form for form in page.forms if "/project/" in form}
     assert (await browser.post("/project/resume")).status_code == 403
+
+
+async def test_a_dialog_pauses_it_and_the_banner_goes_with_a_click(page, site):
+    site.add("hourly", trigger={"every": "1h"})
+    await page.goto(f"{site.url}/")
+    await page.get_by_role("link", name="Pause project").click()
+    dialog = page.get_by_role("dialog", name="Pause all jobs of default")
+    await dialog.get_by_label("Reason").fill("we move the database")
+    await dialog.get_by_label("Duration").fill("2h")
+    await dialog.get_by_role("button", name="Pause").click()
+    await expect(page.locator("[data-paused=project]")).to_contain_text("we move the database")
+    await page.get_by_role("button", name="Resume").click()
+    await expect(page.locator(".toast")).to_have_text("Resumed project default")
+    await expect(page.locator("[data-paused]")).to_have_count(0)
