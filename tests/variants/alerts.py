@@ -5,6 +5,8 @@ from itertools import count
 
 from tickwell.services.alerts import delivery
 from tickwell.services.alerts.evaluator import Evaluator
+from tickwell.services.alerts.observing import Observer
+from tickwell.services.monitors.state import Monitor, MonitorState
 from tickwell.services.senders.sending import send
 
 
@@ -20,6 +22,25 @@ def forgotten_before_delivery(patches):
         return replace(written, state=replace(written.state, owed=owed))
 
     patches.setattr(Evaluator, "_write", write)
+
+
+def resolved_by_a_start(patches):
+    """A monitor that is down counts as well once a run of it has started."""
+    sound = vars(Monitor)["why_down"]
+
+    def why_down(monitor):
+        return None if monitor.state is MonitorState.STARTED else sound.__get__(monitor)
+
+    patches.setattr(Monitor, "why_down", property(why_down))
+
+
+def well_beyond_the_first_page(patches):
+    """What is not among the newest executions counts as well."""
+
+    async def newest(self, _look, where, limit):
+        return (await self._store.list_executions(where, limit=limit)).items
+
+    patches.setattr(Observer, "_newest_and_known", newest)
 
 
 def delivered_without_a_key(patches):

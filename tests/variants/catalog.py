@@ -714,6 +714,20 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="monitors resolved by a start",
+        flaw="a job that starts and fails each night is reported as resolved each night",
+        patch=alerts.resolved_by_a_start,
+        prey=Tested(test="services/alerts/test_monitors.py::test_a_start_is_no_success[memory]"),
+    ),
+    Variant(
+        name="alerts well beyond the first page",
+        flaw="a job that is still late is reported as resolved when others are late as well",
+        patch=alerts.well_beyond_the_first_page,
+        prey=Tested(
+            test="services/alerts/test_rules.py::test_what_is_not_well_stays_so_however_many_others_are_newer[memory-late]"
+        ),
+    ),
+    Variant(
         name="alerts delivered without a key",
         flaw="an evaluator that dies after it has delivered an alert has it sent twice",
         patch=alerts.delivered_without_a_key,

@@ -14,7 +14,7 @@ from tickwell.domain.outcome import Outcome, decide
 from tickwell.domain.policy import MINUTE
 from tickwell.domain.trigger import Every
 from tickwell.ports.records import ClaimRequest
-from tickwell.services.alerts import evaluator
+from tickwell.services.alerts import evaluator, observing
 from tickwell.services.alerts.book import begin
 from tickwell.services.every_record import every_record
 from tickwell.services.jobs.fire_times import GONE
@@ -149,6 +149,33 @@ async def test_a_run_that_takes_long_is_slow_while_it_runs(watch):
     assert await watch.told(told, rule) == []
     await watch.look()
     assert await watch.told(told, rule) == [("firing", "report")]
+
+
+@pytest.mark.parametrize("condition", ["late", "slow"])
+async def test_what_is_not_well_stays_so_however_many_others_are_newer(
+    watch, monkeypatch, condition
+):
+    told, job = await watch.channel(), await watch.add("report")
+    other = await watch.add("other")
+    rule = await watch.rule(condition, after=10 * MINUTE)
+
+    async def request(job):
+        await watch.executions.trigger(PROJECT, job.id)
+        if condition == "slow":
+            await watch.store.promote(watch.clock.instant, 0, 100)
+            watch.woken += 1
+            for claim in await watch.claim():
+                await watch.started(claim)
+
+    await request(job)
+    await watch.wait(10 * MINUTE + 15_000)
+    assert await watch.told(told, rule) == [("firing", "report")]
+    for name in ("MOST_FOUND", "_RUNNING"):
+        monkeypatch.setattr(observing, name, 2)
+    for _ in range(3):
+        await request(other)
+    await watch.wait(30 * MINUTE)
+    assert await watch.told(told, rule) == [("firing", "report"), ("firing", "other")]
 
 
 async def test_a_run_that_took_long_is_slow_until_one_is_faster(watch):

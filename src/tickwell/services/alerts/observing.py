@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from tickwell.domain.ability import EXTERNAL
@@ -130,7 +130,7 @@ class Observer:
         waiting = ExecutionFilter(
             project=look.project, job_id=look.rule.job, states=PENDING, due_before=before
         )
-        for each in (await self._store.list_executions(waiting, limit=MOST_FOUND)).items:
+        for each in await self._newest_and_known(look, waiting, MOST_FOUND):
             late[each.job_id] = min(late.get(each.job_id, each.run_at), each.run_at)
         unplanned = JobFilter(
             project=look.project, states=frozenset({JobState.ACTIVE}), fires_before=before
@@ -151,9 +151,8 @@ class Observer:
         running = ExecutionFilter(
             project=look.project, job_id=look.rule.job, states=frozenset({State.RUNNING})
         )
-        page = await self._store.list_executions(running, limit=_RUNNING)
         began: dict[str, int] = {}
-        for each in page.items:
+        for each in await self._newest_and_known(look, running, _RUNNING):
             if each.started_at is not None and look.now - each.started_at > look.after:
                 began[each.job_id] = min(began.get(each.job_id, each.started_at), each.started_at)
         took = {job for job, each in look.ended.items() if each.took > look.after}
@@ -166,6 +165,18 @@ class Observer:
                 found[job] = observed(entry, text)
             else:
                 found[job] = await self._last_was_slow(look, entry)
+        return found
+
+    async def _newest_and_known(
+        self, look: Look, where: ExecutionFilter, limit: int
+    ) -> list[Execution]:
+        """The newest, and those of subjects: one is not well because others are newer."""
+        page = await self._store.list_executions(where, limit=limit)
+        found = [*page.items]
+        if page.cursor is not None and where.job_id is None:
+            for job in filter(look.covers, look.state.alerts):
+                of_job = replace(where, job_id=job)
+                found += (await self._store.list_executions(of_job, limit=MOST_FOUND)).items
         return found
 
     async def _last_was_slow(self, look: Look, entry: Entry) -> Observed | None:
