@@ -17,7 +17,8 @@ from tickwell.errors import InvalidInput
 MAIL_HANDLER = "tickwell.email"
 #: Recipients of one channel.
 MOST_RECIPIENTS = 20
-_ADDRESS = re.compile(r"[^@\s,;<>()\"\\]{1,64}@[A-Za-z0-9.-]{1,255}")
+#: Without what a header reads as more than one address: groups, comments, encoded words.
+_ADDRESS = re.compile(r"[^@\s,;:?<>()\[\]\"\\]{1,64}@[A-Za-z0-9.-]{1,255}")
 
 #: Where events go unless a channel names another region.
 PAGERDUTY_URL = "https://events.pagerduty.com/v2/enqueue"
@@ -60,7 +61,7 @@ def mail_destination(to: Sequence[str]) -> Destination:
         hint = "For example ops@example.com"
         raise InvalidInput(f"1 to {MOST_RECIPIENTS} addresses are needed", field="to", hint=hint)
     for each in to:
-        if not (_ADDRESS.fullmatch(each) and each.isascii()):
+        if not (_ADDRESS.fullmatch(each) and each.isascii() and each.isprintable()):
             raise InvalidInput(f"{each[:100]!r} is not an e-mail address", field="to")
     return Destination(Call(MAIL_HANDLER), ", ".join(to), None)
 
