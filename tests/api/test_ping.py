@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from tickwell.domain.execution import State
+from tickwell.errors import StoreUnavailable
 from tickwell.ports.records import ExecutionFilter
 from tickwell.services.access.actor import Permission
 from tickwell.services.monitors.pings import ADDED, PER_TOKEN, UNKNOWN
@@ -143,6 +144,15 @@ async def test_a_deleted_monitor_is_not_found(root, url):
     job = (await root.http.get("/api/v1/monitors/backup")).json()["id"]
     assert (await root.http.delete(f"/api/v1/jobs/{job}", headers={"If-Match": "*"})).is_success
     assert (await ping(root, url)).status_code == 404
+
+
+async def test_a_store_that_is_away_asks_for_another_ping(root, url, monkeypatch):
+    async def away(*_asked):
+        raise StoreUnavailable("the store is away")
+
+    monkeypatch.setattr(root.store, "get_record", away)
+    for each in (url, f"/ping/{UNUSED}"):
+        assert (await ping(root, each)).status_code == 503
 
 
 class Still:
