@@ -158,3 +158,23 @@ def test_a_server_that_may_have_no_tls_is_named_as_such(scheme, hints):
     """It waits for more when it is offered a handshake, so the driver reports a timeout."""
     error = translate(exceptions.TimeoutError("Timeout connecting to server"), f"{scheme}://db/0")
     assert ("if it has no TLS, use redis://" in str(error)) is hints
+
+
+CUT = "unable to perform operation on <TCPTransport closed=True>; the handler is closed"
+
+
+@pytest.mark.parametrize(
+    ("words", "raised"), [(CUT, StoreUnavailable), ("no running event loop", RuntimeError)]
+)
+async def test_a_connection_that_uvloop_finds_cut_is_a_store_that_is_away(
+    store, monkeypatch, words, raised
+):
+    async def send(*_):
+        raise RuntimeError(words)
+
+    with monkeypatch.context() as patches:
+        patches.setattr(store.client, "_send", send)
+        for ask in (store.ping, store.list_workers):
+            with pytest.raises(raised, match=words if raised is RuntimeError else "check that it"):
+                await ask()
+    await store.ping()

@@ -12,8 +12,8 @@ from importlib.resources import files
 from random import SystemRandom
 from typing import Any
 
+from redis import exceptions
 from redis.asyncio import Redis
-from redis.exceptions import NoScriptError
 
 from tickwell.domain.execution import Claim
 from tickwell.domain.job import Job
@@ -63,7 +63,6 @@ class Client:
     """Calls scripts. Each call names the epoch, so that it never reaches another store's data."""
 
     redis: Redis
-    run: Command
     #: Tells other processes of writes, and hears theirs.
     bell: Bell
     ear: Ear
@@ -78,10 +77,20 @@ class Client:
     def connect(self) -> None:
         """Make new connections, which belong to the event loop that uses them first."""
         self.redis = connect(self.location, self.location.pool)
-        self.run = self.redis.execute_command
+        self._send: Command = self.redis.execute_command
         channel, sender = self.location.key("bell"), f"{SystemRandom().getrandbits(64):016x}"
         self.bell = Bell(self.run, channel, sender)
         self.ear = Ear(self.location, channel, sender)
+
+    async def run(self, *parts: str | int | bytes) -> Any:
+        """Send a command, and answer the reply or raise one of the driver's errors."""
+        try:
+            return await self._send(*parts)
+        except RuntimeError as error:
+            if "the handler is closed" not in str(error):
+                raise
+            # uvloop's error for a connection that was cut just now; the driver passes it on.
+            raise exceptions.ConnectionError(str(error)) from error
 
     async def call(self, name: str, *arguments: str | int | bytes) -> Any:
         """Run a script; the server learns it when it does not know it yet."""
@@ -90,7 +99,7 @@ class Client:
         try:
             try:
                 return await self.run("EVALSHA", known.digest, *command)
-            except NoScriptError:
+            except exceptions.NoScriptError:
                 return await self.run("EVAL", known.text, *command)
         except DRIVER as error:
             raise self.translate(error) from error
