@@ -192,7 +192,8 @@ class Finishing:
         if counts_failures(report):
             before = self.failures.get(row.job, head.failures)
             self.failures[row.job] = failures_after(report, before)
-        waits = row.held_gate is not None and state == WAITING
+        # A recorded start has given the permit of a rate back: the next attempt needs another.
+        waits = row.gate is not None and state == WAITING
         if row.called_off or is_rate(row.held_gate) or waits:
             self.single.append((index, row, report))
         elif row.held_gate is not None:

@@ -59,7 +59,7 @@ class ProjectPauses(Topic):
         await scene.fire(minute(4))
         assert await scene.fire_times(here[0]) == [minute(4)]
 
-    async def test_fires_are_withdrawn_and_retries_and_requests_are_held(
+    async def test_a_projects_fires_are_withdrawn_and_its_retries_and_requests_held(
         self, scene: Scene
     ) -> None:
         job = await scene.job(overlap=Overlap.ALLOW)
@@ -78,7 +78,9 @@ class ProjectPauses(Topic):
         released = await scene.claim(minute(600))
         assert {one.id for one in released} == {claim.id, request}
 
-    async def test_what_is_held_for_its_instant_is_asked_to_give_up(self, scene: Scene) -> None:
+    async def test_what_is_held_for_its_instant_gives_up_with_its_project(
+        self, scene: Scene
+    ) -> None:
         job = await scene.job()
         await scene.fire(AHEAD, horizon=2 * SECOND)
         claim = await scene.claim_one(AHEAD, lead=2 * SECOND)

@@ -164,6 +164,20 @@ class Rates(Topic):
         await scene.promote(minute(1))
         assert (await scene.execution(id)).state is State.QUEUED
 
+    async def test_a_retry_at_once_passes_the_rate_though_its_start_was_recorded(
+        self, scene: Scene
+    ) -> None:
+        """The recorded start has given the permit back, so the end finds none to keep."""
+        job = await _job(scene, retry=5)
+        [id] = await _runs(scene, job, 1)
+        claim = await scene.claim_one(T0 + 1)
+        await _record(scene, [claim], T0 + 1)
+        await scene.finish(claim, OutcomeKind.FAILED, T0 + 2, started=False, delay=0)
+        again = await scene.execution(id)
+        assert (again.state, again.reason) == (State.WAITING, Reason.RATE)
+        await scene.promote(minute(1) + 1)
+        assert (await scene.execution(id)).state is State.QUEUED
+
     async def test_the_best_of_those_that_wait_is_next(self, scene: Scene) -> None:
         job = await _job(scene)
         urgent = await _job(scene, priority=10)
