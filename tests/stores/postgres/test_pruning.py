@@ -1,5 +1,7 @@
 """Pruning finds what is old without an index on its age, which a success would have to write."""
 
+import re
+
 from tickwell.domain.execution import State
 from tickwell.domain.policy import DAY, Retention
 from tickwell.domain.trigger import OnDemand
@@ -58,3 +60,9 @@ async def test_what_many_keys_left_behind_is_pruned_to_the_last(scene, store, ow
     assert left == [4, 4, 0]  # so that the reaper goes on while there is more
     for table in ("gate", "rate"):
         assert await owner.fetchval(f"SELECT count(*) FROM stores.{table}") == 0
+
+
+def test_what_a_statement_changes_is_chosen_once(store):
+    """A plan may run the SELECT of `IN (SELECT … LIMIT n)` for each row, and change more than n."""
+    joined = re.compile(r"(DELETE|UPDATE)\b[^;]*\bIN \(\s*SELECT[^;)]*(\([^)]*\)[^;)]*)*LIMIT")
+    assert [name for name, text in store.database.sql.items() if joined.search(text)] == []

@@ -91,10 +91,10 @@ DELETE FROM tickwell.record WHERE ctid = ANY (ARRAY(
 
 -- name: prune_workers
 -- Workers long gone that hold nothing.
-DELETE FROM tickwell.worker WHERE id IN (
+DELETE FROM tickwell.worker WHERE id = ANY (ARRAY(
     SELECT id FROM tickwell.worker WHERE lost AND seen_at <= $1
     AND NOT EXISTS (SELECT 1 FROM tickwell.running WHERE running.worker = worker.id) LIMIT $2
-);
+));
 
 -- name: gone_jobs
 -- Deleted jobs without history.
@@ -122,12 +122,12 @@ WHERE record.kind = 'job_version' AND record.project = gone.project
 
 -- name: prune_gates
 -- Gates that nobody is in; one that somebody is about to enter is left alone.
-DELETE FROM tickwell.gate WHERE name IN (
+DELETE FROM tickwell.gate WHERE name = ANY (ARRAY(
     SELECT name FROM tickwell.gate WHERE held = 0 LIMIT $1 FOR UPDATE SKIP LOCKED
-);
+));
 
 -- name: prune_rates
 -- Rates of which every permit can be had again.
-DELETE FROM tickwell.rate WHERE name IN (
+DELETE FROM tickwell.rate WHERE name = ANY (ARRAY(
     SELECT name FROM tickwell.rate WHERE until <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
-);
+));
