@@ -21,6 +21,7 @@ def peer_python() -> Path:
     print(f"Installing the peers of {PINS.name} (once)", file=sys.stderr)
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "-qq", "install"]
-    subprocess.run([*pip, "--require-hashes", "-r", str(PINS)], check=True)
+    # All of it is pinned; Debian's pip does not know a pin of psycopg in "psycopg[pool]".
+    subprocess.run([*pip, "--no-deps", "--require-hashes", "-r", str(PINS)], check=True)
     stamp.write_text(wanted, "utf-8")
     return python
