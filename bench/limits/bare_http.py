@@ -36,8 +36,8 @@ HEADERS = {
 async def send(count: int, url: str) -> dict[str, float]:
     """Until the last one was answered."""
     settings, context = Settings(**NEAR), ssl.create_default_context()  # type: ignore[arg-type]
-    guard, resolver = Guard.of(settings), SystemResolver()
-    client = Client(guard, resolver, context, ssl.create_default_context)
+    guard = Guard.of(settings)
+    client = Client(guard, SystemResolver(), context, ssl.create_default_context)
     guard.check_url(parse_url(url))
     numbers, answered, body = iter(range(count)), 0, json.dumps(PAYLOAD).encode()
 
@@ -52,7 +52,6 @@ async def send(count: int, url: str) -> dict[str, float]:
     await asyncio.gather(*(sender() for _ in range(settings.per_host)))
     ended, cpu = time.time(), time.process_time() - cpu
     await client.close()
-    resolver.close()
     return {"sent": answered, "instant": instant, "ended": ended, "cpu": cpu}
 
 
