@@ -152,6 +152,11 @@ class Lifecycle:
             # A handler forked in the loop. Run by two, it would be lost for the parent: the copy
             # ends where it comes back to it.
             self.loop.call_soon(os._exit, 0)
+            ready = getattr(self.loop, "_ready", None)
+            if ready is not None:  # uvloop does not show its own
+                # First of all: what was due here is due in the parent too. An engine's step logged
+                # that its store is not open, and another handler would have begun twice.
+                ready.rotate(1)
         if self.opened or self._changing.locked():  # open, or being opened or closed
             self.store = Forked(os.getppid())
         self.opened, self.engine, self.loop, self._changing = False, None, None, asyncio.Lock()
