@@ -206,6 +206,10 @@ class HttpExecutor:
         except (client.failure, Refusal) as error:
             return await _failed(error, redact, retry=True)
         headers = stored_headers(answer.headers)
+        if redact is NO_REDACTION:  # as for most: asking how much to search took 3 µs of each
+            outcome = judge(answer, plan.target, self._clock.now, redact)
+            outcome.result["headers"] = headers
+            return outcome
         looks = redact.looks(len(answer.body), *map(len, headers.values()))
         outcome = await off_loop(looks, judge, answer, plan.target, self._clock.now, redact)
         outcome.result["headers"] = await off_loop(looks, _redacted, headers, redact)
