@@ -276,6 +276,46 @@ def test_calendars_are_put_shown_and_deleted(tickwell, either):
     assert tickwell("calendars", "rm", "closed", "--yes").err == "Deleted closed.\n"
 
 
+def test_calendars_with_a_country_are_renewed(tickwell, either):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    nothing = tickwell("calendars", "renew")
+    assert nothing.code == 0
+    assert nothing.err == "No calendar has a country. Add one: tickwell calendars put NAME …\n"
+    tickwell("calendars", "put", "italy", "--country", "IT", "--date", "2030-12-24")
+    tickwell("calendars", "put", "bavaria", "--country", "DE", "--subdivision", "BY")
+    tickwell("calendars", "put", "closed", "--date", "2030-12-24")
+    before = {name: tickwell("calendars", "show", name).out for name in ("italy", "bavaria")}
+    one = tickwell("calendars", "renew", "italy")
+    assert one.err == "Saved italy, version 2. 0 jobs fire by it from now on.\n"
+    every = tickwell("calendars", "renew", "--json").json["items"]
+    versions = {each["calendar"]["name"]: each["calendar"]["version"] for each in every}
+    assert versions == {"bavaria": 2, "italy": 3}
+    assert before == {name: tickwell("calendars", "show", name).out for name in before}
+
+
+def test_a_calendar_that_cannot_be_renewed_is_named(tickwell, either):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    tickwell("calendars", "put", "closed", "--date", "2030-12-24")
+    without = tickwell("calendars", "renew", "closed")
+    assert (without.code, without.err) == (
+        2,
+        "tickwell: closed has no country, so it has no public holidays\n",
+    )
+    unknown = tickwell("calendars", "renew", "clsed")
+    assert unknown.code == 3
+    assert "no calendar 'clsed' in this project" in unknown.err
+
+
+def test_holidays_are_not_renewed_without_the_extra(tickwell, either, monkeypatch):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    tickwell("calendars", "put", "italy", "--country", "IT")
+    monkeypatch.setitem(sys.modules, "holidays", None)
+    refused = tickwell("calendars", "renew")
+    assert refused.code == 2
+    assert 'Run pip install "tickwell[holidays]", or give the dates' in refused.err
+    assert [row[:2] for row in tickwell("calendars", "list").rows] == [["italy", "1"]]
+
+
 def test_a_project_is_paused_and_resumed_and_the_doctor_says_so(tickwell, either):
     tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
     done = tickwell("projects", "pause", "--why", "the move")
