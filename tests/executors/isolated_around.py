@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-from tickwell import Depends, Run, Scheduler
+from tickwell import Depends, Every, Run, Scheduler
 
 PLAIN, ASYNC = Scheduler("memory://"), Scheduler("memory://")
 
@@ -56,3 +56,31 @@ async def in_a_loop(n: int, pid: int = Depends(opened_async)) -> list[int]:
 @ASYNC.job(isolation="process")
 def in_a_thread(n: int, pid: int = Depends(opened_async)) -> list[int]:
     return [n, pid]
+
+
+ASKED = Scheduler("memory://")
+
+
+@ASKED.middleware
+def envelope(run, call_next):
+    return {"answer": call_next()}
+
+
+@ASKED.job(isolation="process")
+def plain_condition(pid: int = Depends(opened)) -> bool:
+    return pid == os.getpid()
+
+
+@ASKED.job(isolation="process")
+async def async_condition(run: Run, pid: int = Depends(opened_async)) -> bool:
+    return pid == os.getpid() and await run.last_result is None
+
+
+@ASKED.job(Every("1h"), only_if="plain_condition")
+def plainly() -> str:
+    return "ran"
+
+
+@ASKED.job(Every("1h"), only_if="async_condition")
+async def asynchronously() -> str:
+    return "ran"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.executors import isolated_around
 from tickwell import Call, Depends, Every, OnDemand, Reason, Retry, Run, Scheduler, State
 from tickwell.errors import InvalidJob
 
@@ -93,6 +94,14 @@ async def test_middleware_is_around_attempts_and_not_around_conditions(tickwell)
     await tickwell.travel("1m")
     [slot] = await slots(tickwell, "sync")
     assert (slot.state, seen) == (State.SUCCEEDED, ["sync"])
+
+
+async def test_a_condition_in_a_process_of_its_own_has_no_middleware_either(tickwell):
+    tickwell.use(isolated_around.ASKED)
+    await tickwell.travel("1h")
+    for name in ("plainly", "asynchronously"):
+        [slot] = await slots(tickwell, name)
+        assert (slot.state, slot.result) == (State.SUCCEEDED, {"answer": "ran"})
 
 
 async def test_a_condition_that_raises_is_a_failed_attempt_and_asked_again(tickwell):

@@ -91,6 +91,22 @@ async def test_time_stands_still_while_a_handler_runs(tickwell):
     assert [one.result for one in await tickwell.runs("slow")] == [True] * 3
 
 
+async def test_time_stands_still_while_a_condition_is_asked(tickwell):
+    asked = []
+
+    def slowly() -> bool:
+        threading.Event().wait(0.05)
+        asked.append(tickwell.now)
+        return True
+
+    @tickwell.job(Every("1h"), only_if=slowly)
+    def work(run: Run) -> bool:
+        return run.fire_time == tickwell.now == asked[-1]
+
+    await tickwell.travel("3h")
+    assert [one.result for one in await tickwell.runs("work")] == [True] * 3
+
+
 async def test_a_handler_that_does_not_end_is_named(tickwell):
     @tickwell.job(timeout=Timeout(soft="5m", hard="10m"), retry=Retry(max_attempts=1))
     async def hangs() -> None:

@@ -80,7 +80,9 @@ class CallExecutor:
         outcome = None
         try:
             if handler.isolation == "process":
-                outcome = await self.children.run(handler, claim, output)
+                outcome = await self.children.run(
+                    handler, claim, output, has_middleware=self.has_middleware
+                )
             elif claim.id in self._threads and handler.takes_thread:
                 delay = claim.job.timeout.hard
                 outcome = Outcome(kind=OutcomeKind.SNOOZED, error=_STILL_RUNS, delay=delay)
@@ -159,7 +161,7 @@ class CallExecutor:
             claim,
             self.notes,
             task=asyncio.current_task() if handler.is_async else None,
-            block=_block_on(asyncio.get_running_loop()) if handler.takes_thread else None,
+            block=_block_on(asyncio.get_running_loop()) if handler.blocks_in(around) else None,
         )
         if handler.run_parameter:
             arguments[handler.run_parameter] = run

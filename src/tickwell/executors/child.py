@@ -18,7 +18,7 @@ from tickwell.domain.current import CURRENT_CLAIM
 from tickwell.domain.execution import Claim
 from tickwell.domain.outcome import Outcome
 from tickwell.domain.step import Step, Wait
-from tickwell.executors.around.layers import Attempt
+from tickwell.executors.around.layers import Around, Attempt
 from tickwell.executors.around.sides import Sides
 from tickwell.executors.handlers import Handler
 from tickwell.executors.output import CURRENT, LISTENING, Output
@@ -77,7 +77,8 @@ class Ear:
             while True:
                 kind, *parts = self._line.recv()
                 if kind == "run":
-                    self._attempt = _Attempt(*parts)
+                    *about, has_middleware = parts
+                    self._attempt = _Attempt(*about, has_middleware=has_middleware)
                     self.attempts.put(self._attempt)
                 elif kind == "answer":
                     self.results.put((parts[0], parts[1]))
@@ -129,11 +130,15 @@ class Ear:
 class _Attempt:
     """What a request to stop does: a task is cancelled, a plain function looks for itself."""
 
-    def __init__(self, module: str, name: str, claim: Claim, span: str | None) -> None:
+    def __init__(
+        self, module: str, name: str, claim: Claim, span: str | None, *, has_middleware: bool
+    ) -> None:
         self.module = module
         self.name = name
         self.claim = claim
         self.span = span
+        #: A condition has none.
+        self.has_middleware = has_middleware
         #: It may come before the handler is even imported.
         self.asked = False
         self.run: Run | None = None
@@ -165,12 +170,14 @@ def _perform(attempt: _Attempt, ear: Ear) -> Outcome | None:
     try:
         handler = _find(attempt.module, attempt.name)
         arguments = handler.arguments(claim.payload)
-        run = attempt.run = Run(claim, ear, block=asyncio.run if handler.takes_thread else None)
+        around = handler.around if attempt.has_middleware else handler.bare
+        block = asyncio.run if handler.blocks_in(around) else None
+        run = attempt.run = Run(claim, ear, block=block)
         if attempt.asked:
             run.cancel()
         if handler.run_parameter:
             arguments[handler.run_parameter] = run
-        result = _call(handler, arguments, attempt)
+        result = _call(handler, around, arguments, run, attempt)
         if inspect.isawaitable(result):
             result = asyncio.run(attempt.awaited(result))
         return succeeded(result)
@@ -182,10 +189,11 @@ def _perform(attempt: _Attempt, ear: Ear) -> Outcome | None:
         output.close()
 
 
-def _call(handler: Handler, arguments: dict[str, Any], attempt: _Attempt) -> Any:
+def _call(
+    handler: Handler, around: Around | None, arguments: dict[str, Any], run: Run, attempt: _Attempt
+) -> Any:
     """What it returns, or what is to be awaited; middleware and dependencies live here as well."""
-    around, run = handler.around, attempt.run
-    if around is None or run is None:
+    if around is None:
         return handler.function(**arguments)
     if not around.needs_loop:
         return around.call_here(Attempt(arguments, run, _Alone(attempt)))

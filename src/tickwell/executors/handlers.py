@@ -78,7 +78,11 @@ class Handler:
     @property
     def takes_thread(self) -> bool:
         """Whether an attempt needs a thread in this process."""
-        return not self.is_async or (self.around is not None and self.around.needs_thread)
+        return self.blocks_in(self.around)
+
+    def blocks_in(self, around: Around | None) -> bool:
+        """Whether its `Run` is used from a thread, by itself or by plain middleware."""
+        return not self.is_async or (around is not None and around.needs_thread)
 
     def surround(self, middleware: Sequence[Middleware]) -> None:
         """Call it within this middleware from now on."""

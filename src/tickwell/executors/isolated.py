@@ -79,11 +79,13 @@ class Children:
         self._lock = threading.Lock()
         self._closed = False
 
-    async def run(self, handler: Handler, claim: Claim, output: Output) -> Outcome:
+    async def run(
+        self, handler: Handler, claim: Claim, output: Output, *, has_middleware: bool
+    ) -> Outcome:
         """Run one attempt; asked to stop it asks the handler, asked again it kills the process."""
         loop, timeout = asyncio.get_running_loop(), claim.job.timeout
         grace = (timeout.hard - timeout.soft) / 1000
-        attempt = _Attempt(self, handler, claim, output, loop)
+        attempt = _Attempt(self, handler, claim, output, loop, has_middleware=has_middleware)
         done = start_thread(handler.name, attempt.converse)
         asked = False
         while True:
@@ -148,12 +150,15 @@ class _Attempt:
         claim: Claim,
         output: Output,
         loop: asyncio.AbstractEventLoop,
+        *,
+        has_middleware: bool,
     ) -> None:
         self.children = children
         self.handler = handler
         self.claim = claim
         self.output = output
         self.loop = loop
+        self._has_middleware = has_middleware
         self._child: Child | None = None
         self._asked = False
         #: Its process was ended, or is to be as soon as it has one.
@@ -177,7 +182,7 @@ class _Attempt:
             one.kill()
         try:
             parts = self.handler.module, self.handler.qualname, self.claim, CURRENT_SPAN.get()
-            one.line.send(("run", *parts))
+            one.line.send(("run", *parts, self._has_middleware))
             if self._asked:
                 self._say("cancel")
             return self._heed(one)

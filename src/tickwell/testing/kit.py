@@ -38,7 +38,7 @@ class Stuck(AssertionError):
 
 
 class KitClock(ManualClock):
-    """Time goes on when every attempt under way has ended: handlers take no time at all."""
+    """Time goes on when every attempt under way has ended: handlers and conditions take none."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,13 +52,13 @@ class KitClock(ManualClock):
     async def settle(self) -> None:
         while True:
             await super().settle()
-            started = self.engine.runner.started() if self.engine and self.patience else []
-            tasks = [attempt.task for attempt in started if attempt.task is not None]
+            under_way = self.engine.runner.under_way() if self.engine and self.patience else []
+            tasks = [attempt.task for attempt in under_way if attempt.task is not None]
             if not tasks:
                 return
             _, late = await asyncio.wait(tasks, timeout=self.patience)
             if late:
-                names = sorted({attempt.claim.job.name for attempt in started})
+                names = sorted({attempt.claim.job.name for attempt in under_way})
                 raise Stuck(
                     f"{', '.join(names)} did not end within {self.patience:g} s of real time;"
                     " let it end, or travel with wait=False"

@@ -91,6 +91,11 @@ class Runner:
         self.guard.tell_deferred()
         return [one for one in self.in_hand.values() if one.started is not None]
 
+    def under_way(self) -> list[Attempt]:
+        """The same, and those whose condition is being asked."""
+        self.guard.tell_deferred()
+        return [one for one in self.in_hand.values() if one.seated or one.started is not None]
+
     def not_started(self) -> list[Attempt]:
         """Attempts held for their instant or for capacity."""
         return [one for one in self.in_hand.values() if one.started is None]
