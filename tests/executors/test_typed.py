@@ -349,3 +349,102 @@ def test_pydantic_is_not_needed(tmp_path):
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("{'line': Line(count=0)}\n", "")
+
+
+@dataclass
+class Leaning:
+    child: "Leaning | Upright | None" = None
+    weight: int = 0
+
+
+@dataclass
+class Upright:
+    child: "Leaning | Upright | None" = None
+    weight: str = ""
+
+
+def nested(depth: int, leaf: object, **more: object) -> object:
+    for _ in range(depth):
+        leaf = {"child": leaf, **more}
+    return leaf
+
+
+@pytest.mark.parametrize("weight", ["heavy", 1.5], ids=["the second fits", "neither fits"])
+def test_each_level_of_records_in_unions_is_read_once_for_each_of_them(weight):
+    def weigh(tree: Leaning | Upright) -> None: ...
+
+    handler, calls = Handler("weigh", weigh), 0
+
+    def count(frame, event, _argument):
+        nonlocal calls
+        calls += event == "call" and frame.f_code.co_name == "_made"
+
+    sys.setprofile(count)
+    try:
+        handler.arguments({"tree": nested(30, None, weight=weight)})
+    except InvalidPayload:
+        assert weight == 1.5
+    else:
+        assert weight == "heavy"
+    finally:
+        sys.setprofile(None)
+    assert calls <= 2 * 31
+
+
+class Picky(Enum):
+    ONE = "one"
+
+    @classmethod
+    def _missing_(cls, value):
+        raise KeyError(value)
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+@dataclass
+class Unlucky:
+    at: int
+
+    def __post_init__(self):
+        raise Mute
+
+
+class Odd(pydantic.BaseModel):
+    at: int
+
+    @pydantic.field_validator("at")
+    @classmethod
+    def look_up(cls, value):
+        return {}[value]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "why"),
+    [
+        (float, 10**400, "takes a number here"),
+        (Annotated[float, pydantic.Field(gt=0)], 10**400, "takes a number here"),
+        (str, 10**5000, "takes a text here, not <int>"),
+        (Picky, "two", "cannot read 'two': KeyError: 'two'"),
+        (Odd, {"at": 1}, "cannot read {'at': 1}: KeyError: 1"),
+        (Unlucky, {"at": 1}, r"takes a Unlucky \(Mute\) here"),
+        (dict[Decimal, int], {"sNaN": 1}, "cannot read {'sNaN': 1}: TypeError"),
+        (Leaning, nested(900, None), "RecursionError"),
+    ],
+    ids=lambda each: "" if isinstance(each, int) else None,
+)
+def test_whatever_a_type_raises_the_payload_is_refused(kind, value, why):
+    def take(given: Any) -> None: ...
+
+    take.__annotations__["given"] = kind
+    with pytest.raises(InvalidPayload, match=why):
+        Handler("take", take).arguments({"given": value})
+
+
+def test_a_result_that_its_type_fails_to_read_stays_json():
+    def make() -> Picky:
+        raise NotImplementedError
+
+    assert Handler("make", make).result("two") == "two"

@@ -13,7 +13,9 @@ from tickwell.executors.around.layers import Around, Middleware, around_of, chec
 from tickwell.executors.around.signature import Parameters, parameters_of
 from tickwell.executors.jsonable import jsonable
 from tickwell.executors.pydantic_types import is_lost
+from tickwell.executors.results import represented
 from tickwell.executors.run import Run
+from tickwell.executors.text import said
 from tickwell.executors.typed import Foreign, Reader, Unfit, reader_of
 
 #: What the name of a process begins with that isolated handlers run in.
@@ -137,6 +139,13 @@ class Handler:
                 field=".".join(("payload", name, *unfit.path)),
                 hint=f"Its parameters are {self.signature}",
             ) from None
+        except Exception as error:  # validators of users may raise anything, or recurse too deep
+            raise InvalidPayload(
+                f"handler {self.name!r} cannot read {_short(value)}:"
+                f" {type(error).__name__}: {said(error)[:200]}",
+                field=f"payload.{name}",
+                hint=f"Its parameters are {self.signature}",
+            ) from error
 
     def payload(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
         """The payload that calls the handler with these arguments."""
@@ -166,7 +175,8 @@ class Handler:
             return stored
         try:
             return self._result.read(stored)
-        except Unfit:  # of another version of the code, or a note that says why it was not stored
+        # Of another version of the code, or a note that says why it was not stored.
+        except Exception:  # noqa: BLE001 - validators of users may raise anything
             return stored
 
     def _misfit(self, why: str, field: str = "") -> InvalidPayload:
@@ -384,5 +394,5 @@ def _names_of(names: list[str]) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = represented(value)
     return text if len(text) <= 60 else f"{text[:60]}…"

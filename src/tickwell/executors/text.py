@@ -16,6 +16,14 @@ def clean(text: str) -> str:
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
+def said(error: BaseException) -> str:
+    """What an exception says, clean; the name of its class where it says nothing, or fails to."""
+    try:
+        return clean(str(error)) or type(error).__name__
+    except Exception:  # noqa: BLE001 - exceptions of users may do anything
+        return type(error).__name__
+
+
 def shown(text: str) -> str:
     """What people may see of it: clean, and without what looks like a secret, as in logs."""
     return redacted(clean(text))

@@ -21,6 +21,7 @@ from collections.abc import (
     Sequence,
 )
 from collections.abc import Set as AbstractSet
+from contextvars import ContextVar
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -32,6 +33,7 @@ from uuid import UUID
 from tickwell.errors import InvalidTrigger
 from tickwell.executors import pydantic_types
 from tickwell.executors.jsonable import jsonable, read_timedelta
+from tickwell.executors.text import said
 
 
 class Unfit(Exception):
@@ -68,6 +70,10 @@ def reader_of(annotation: Any) -> Reader | None:
     """How to read values of an annotation; None where anything goes; `Foreign` where nothing."""
     return _Making().of(annotation)
 
+
+#: What records were made of, or why they were not, while the members of a union are tried: by
+#: record and object. Without it, each level of a record in a union in a record doubles the work.
+_tried: ContextVar[dict[tuple[int, int], Any] | None] = ContextVar("tried", default=None)
 
 _ANYTHING = (Any, object)
 _QUALIFIERS = {typing.Final, typing.ClassVar, typing.Required, typing.NotRequired}
@@ -157,9 +163,10 @@ def _exactly(words: str, *kinds: type, read_key: Callable[[str], Any] | None = N
 
 def _number() -> Reader:
     def read(value: Any) -> float:
-        if type(value) not in {int, float}:
-            raise Unfit("a number", value)
-        return float(value)
+        try:
+            return float(value) if type(value) in {int, float} else _refuse("a number", value)
+        except OverflowError:
+            raise Unfit("a number", value) from None
 
     return Reader("a number", read, rank=1)
 
@@ -237,7 +244,23 @@ def _union(making: _Making, args: Sequence[Any]) -> Reader | None:
                 continue
         raise Unfit(words, key)
 
-    return Reader(words, read, read_key, max((each.rank for each in readers), default=0))
+    rank = max((each.rank for each in readers), default=0)
+    return Reader(words, read if is_one else _remembering(read), read_key, rank)
+
+
+def _remembering(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The same, while what records are made of is remembered."""
+
+    def reading(value: Any) -> Any:
+        if _tried.get() is not None:
+            return read(value)
+        token = _tried.set({})
+        try:
+            return read(value)
+        finally:
+            _tried.reset(token)
+
+    return reading
 
 
 def _literal(_making: _Making, args: Sequence[Any]) -> Reader:
@@ -373,6 +396,20 @@ class _Record:
 
     def read(self, value: Any) -> Any:
         """Make one of an object; of a NamedTuple, of a list too."""
+        tried = _tried.get()
+        if tried is None:
+            return self._made(value)
+        key = id(self), id(value)
+        if key not in tried:
+            try:
+                tried[key] = self._made(value)
+            except Unfit as unfit:
+                tried[key] = unfit
+        if isinstance(tried[key], Unfit):
+            raise tried[key]
+        return tried[key]
+
+    def _made(self, value: Any) -> Any:
         if isinstance(value, list) and _is_named_tuple(self.kind):
             if len(value) > len(self.taken):
                 raise Unfit(self.words, value)
@@ -386,7 +423,7 @@ class _Record:
         try:
             return self.kind(**made)
         except Exception as error:
-            raise Unfit(f"a {self.kind.__name__} ({error})", value) from error
+            raise Unfit(f"a {self.kind.__name__} ({said(error)})", value) from error
 
 
 def _hints(kind: Any) -> dict[str, Any]:

@@ -26,10 +26,10 @@ Leaps = Generator[Leap, "int | None", None]
 FARTHEST = 100 * 31_557_600_000
 
 
-def bare(nominal: Rule, instant: int, work: Work) -> Leaps:
+def bare(nominal: Rule, toil: int, instant: int, work: Work) -> Leaps:
     """Those of a rule that nothing confines."""
     while (found := nominal(instant)) is not None:
-        work.leap(1, (), instant, found)
+        work.leap(toil, (), instant, found)
         wanted = yield found, True
         instant = found if wanted is None else max(found, wanted - 1)
 

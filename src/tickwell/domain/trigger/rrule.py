@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,6 +25,9 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - wall time
 _DAY = 86_400
 #: Single dates that are added or left out.
 _MOST = 500
+_LEAST_TOIL = 10
+#: What counting COUNT may take: a rule of every day for 150 years is counted.
+_LOOKS = 60_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +51,8 @@ class RRule(Trigger):
     business_days: BusinessDays | None = None
     _when: WallRule = field(init=False, repr=False, compare=False)
     _wall: Wall = field(init=False, repr=False, compare=False)
+    #: What a search costs, in units of `Work`.
+    _cost: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         text, parts = read_parts(self.rrule)
@@ -57,7 +63,16 @@ class RRule(Trigger):
         object.__setattr__(self, "dtstart", wall_time(self.dtstart, self.tz, "dtstart"))
         for name in ("exdates", "rdates"):
             object.__setattr__(self, name, _several(getattr(self, name), self.tz, name))
-        rule: WallRule = _counted(parts, self.dtstart, _until(parts, self.tz))
+        recurrence = Recurrence(parts, self.dtstart)
+        cost = max(_LEAST_TOIL, recurrence.toil() // 2)  # a unit of it is about two looks
+        object.__setattr__(self, "_cost", cost if self.business_days is None else cost * 4)
+        rule: WallRule = recurrence
+        until = _until(parts, self.tz)
+        if parts.count is not None:
+            most = sys.maxsize if is_tried() else _LOOKS
+            until = _last_counted(parts, self.dtstart, most)
+        if until is not None:
+            rule = _Limited(rule, until)
         if self.exdates or self.rdates:
             rule = _Edited(rule, _seconds(self.exdates), _seconds(self.rdates))
         if not is_tried() and rule.at_or_after(_second(self.dtstart)) is None:
@@ -77,7 +92,7 @@ class RRule(Trigger):
 
     @property
     def _toil(self) -> int:
-        return 10
+        return self._cost
 
     def _nominal(self, instant: int) -> int | None:
         second = first_after(self._when, instant // 1000, self._wall)
@@ -148,17 +163,22 @@ class _Edited:
 
 
 @lru_cache(maxsize=1024)
-def _counted(parts: Parts, start: datetime, until: int | None) -> WallRule:
-    """The rule with its end; equal ones are shared, since COUNT is counted once."""
-    rule: WallRule = Recurrence(parts, start)
-    if parts.count is not None:
-        second, until = _second(start), _second(start) - 1
-        for _ in range(parts.count):
-            found = rule.at_or_after(second)
-            if found is None:
-                break
-            until, second = found, found + 1
-    return rule if until is None else _Limited(rule, until)
+def _last_counted(parts: Parts, start: datetime, most: int) -> int:
+    """The last second that COUNT counts; refused if that takes more looks than these."""
+    rule, second = Recurrence(parts, start), _second(start)
+    last = second - 1
+    for _ in range(parts.count or 0):
+        found = rule.at_or_after(second)
+        if found is None:
+            break
+        if rule.looks > most:
+            raise InvalidTrigger(
+                f"COUNT={parts.count} of this rule takes too long to be counted",
+                field="rrule",
+                hint="Lower it, leave it out and set max_runs, or write UNTIL instead",
+            )
+        last, second = found, found + 1
+    return last
 
 
 def _until(parts: Parts, tz: str) -> int | None:

@@ -165,7 +165,7 @@ class Trigger(ABC):
         """How far nothing fires from the instant on, told step by step to a union that has it."""
         limits = self._limits
         if limits is None:
-            return bare(self._nominal, instant, work)
+            return bare(self._nominal, self._toil, instant, work)
         return leapt(self._nominal, limits, instant, work)
 
     def next(self, after: datetime) -> datetime | None:

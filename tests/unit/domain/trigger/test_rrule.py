@@ -1,12 +1,15 @@
 """Recurrence rules: what is refused, what is bounded, and how they are kept."""
 
-from datetime import datetime
+from contextlib import suppress
+from datetime import UTC, datetime
 
 import pytest
 
-from tickwell import BusinessDays, RRule
+from tickwell import BusinessDays, Cron, RRule, Window
+from tickwell.clock import NEVER
 from tickwell.domain.rrule import recurrence
 from tickwell.domain.trigger import trigger_from_document, trigger_to_document
+from tickwell.domain.trigger.work import tried_before
 from tickwell.errors import InvalidTrigger
 
 START = datetime.fromisoformat("2026-01-30T09:00")
@@ -146,3 +149,94 @@ def test_a_day_that_some_months_lack_is_warned_of(rule, warning):
 )
 def test_a_rule_for_every_month_is_not_warned_of(rule):
     assert RRule(rrule=rule, dtstart=START).warnings() == []
+
+
+class Looks:
+    """Counts what all rules look at together."""
+
+    def __init__(self, monkeypatch):
+        self._rules: list[recurrence.Recurrence] = []
+        make = recurrence.Recurrence.__init__
+
+        def note(rule, *args):
+            make(rule, *args)
+            self._rules.append(rule)
+
+        monkeypatch.setattr(recurrence.Recurrence, "__init__", note)
+
+    def taken(self) -> int:
+        return sum(rule.looks for rule in self._rules)
+
+
+EVERY_DAY = "BYDAY=MO,TU,WE,TH,FR,SA,SU"
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "FREQ=SECONDLY;INTERVAL=59;BYHOUR=0;BYMINUTE=0;BYSECOND=59",
+        "FREQ=SECONDLY;INTERVAL=86399;BYMINUTE=0;BYSECOND=0",
+        "FREQ=MINUTELY;INTERVAL=3599;BYHOUR=0;BYMINUTE=59",
+        "FREQ=WEEKLY;INTERVAL=399",
+        "FREQ=YEARLY;BYWEEKNO=53;BYDAY=MO",
+        f"FREQ=DAILY;INTERVAL=3599;{EVERY_DAY}",
+        f"FREQ=YEARLY;{EVERY_DAY};BYSETPOS=366",
+    ],
+)
+def test_a_count_that_takes_long_to_count_is_refused(rule, monkeypatch):
+    looks = Looks(monkeypatch)
+    with pytest.raises(InvalidTrigger, match="COUNT=1000 of this rule takes too long"):
+        RRule(rrule=f"{rule};COUNT=1000", dtstart=START)
+    assert looks.taken() < 120_000
+
+
+@pytest.mark.parametrize("every", ["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY"])
+def test_the_longest_count_of_a_plain_rule_is_counted(every):
+    rule = RRule(rrule=f"FREQ={every};COUNT=1000", dtstart=datetime.fromisoformat("2026-01-01"))
+    found = sum(1 for _ in rule.between(0, NEVER))
+    assert found == 1000
+
+
+def test_a_saved_rule_is_read_whatever_it_takes_to_count():
+    document = {"rrule": "FREQ=WEEKLY;INTERVAL=99;COUNT=1000", "dtstart": "2026-01-01T09:00:00"}
+    with pytest.raises(InvalidTrigger, match="takes too long"):
+        trigger_from_document(document)
+    with tried_before():
+        saved = trigger_from_document(document)
+    assert saved.next(datetime(2026, 1, 2, tzinfo=UTC)) == datetime(2027, 11, 25, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "FREQ=MINUTELY;INTERVAL=99999;BYYEARDAY=366,-366;BYDAY=MO",
+        "FREQ=HOURLY;INTERVAL=86399;BYYEARDAY=366,-366;BYDAY=MO",
+    ],
+)
+def test_a_rule_of_hours_is_searched_for_forty_years_too(rule, monkeypatch):
+    looks = Looks(monkeypatch)
+    with pytest.raises(InvalidTrigger, match="never fires"):
+        RRule(rrule=rule, dtstart=START)
+    assert looks.taken() < 30_000
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "FREQ=SECONDLY;INTERVAL=3599;BYMINUTE=0;BYSECOND=0",
+        f"FREQ=YEARLY;{EVERY_DAY};BYSETPOS=366",
+    ],
+)
+def test_what_a_search_costs_counts_where_a_window_takes_fires_out(rule, monkeypatch):
+    looks = Looks(monkeypatch)
+    with suppress(InvalidTrigger):
+        RRule(rrule=rule, dtstart=START, within=(Window("mon", "00:00", "00:01"),))
+    with suppress(InvalidTrigger):
+        RRule(rrule=rule, dtstart=START) & Cron("1 0 * * *")
+    assert looks.taken() < 200_000
+
+
+def test_a_position_in_the_last_days_of_all_time_ends():
+    end = datetime.fromisoformat("9999-12-31T23:59:59")
+    with pytest.raises(InvalidTrigger, match="never fires"):
+        RRule(rrule="FREQ=DAILY;BYSETPOS=1;BYHOUR=1", dtstart=end)
