@@ -31,6 +31,7 @@ def create_app(context: Context) -> FastAPI:
     )
     app.state.context = context
     app.router.routes.extend(_routes())
+    context.describe = openapi.document
     app.openapi = openapi.document  # type: ignore[method-assign]
     app.add_exception_handler(TickwellError, problems.on_error)
     app.add_exception_handler(HTTPException, problems.on_http)

@@ -29,6 +29,7 @@ _SHEETS = (
     "editor",
     "settings",
     "scripts",
+    "reference",
 )
 _FOREVER = "public, max-age=31536000, immutable"
 

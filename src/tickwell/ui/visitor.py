@@ -81,24 +81,30 @@ def visit(permission: Permission) -> Any:
     """A dependency that admits visitors with the permission."""
 
     async def admitted(request: Request) -> Visitor:
-        context = context_of(request)
-        actor, token = await context.visit(request)
-        heard = request.app.state.hub.heard(actor.project)
-        actor.require(permission)
-        user = await _user(context, actor)
-        return Visitor(
-            actor=actor,
-            context=context,
-            token=token,
-            theme=_theme(request.cookies.get("theme", "")),
-            zone=_zone(request.cookies.get("zone", "")),
-            projects=tuple(sorted(user.roles)) if user else await _all_projects(context, actor),
-            lacks_password=user is not None and user.password is None and not is_foreign(user.name),
-            heard=heard,
-        )
+        return await visitor_of(request, permission)
 
     admitted.permission = permission.value  # type: ignore[attr-defined]
     return Depends(admitted, use_cache=False)
+
+
+async def visitor_of(request: Request, permission: Permission | None = None) -> Visitor:
+    """The visitor, with the permission if the page needs one."""
+    context = context_of(request)
+    actor, token = await context.visit(request)
+    heard = request.app.state.hub.heard(actor.project)
+    if permission is not None:
+        actor.require(permission)
+    user = await _user(context, actor)
+    return Visitor(
+        actor=actor,
+        context=context,
+        token=token,
+        theme=theme_of(request),
+        zone=_zone(request.cookies.get("zone", "")),
+        projects=tuple(sorted(user.roles)) if user else await _all_projects(context, actor),
+        lacks_password=user is not None and user.password is None and not is_foreign(user.name),
+        heard=heard,
+    )
 
 
 async def _all_projects(context: Context, actor: Actor) -> tuple[str, ...]:
@@ -115,7 +121,9 @@ async def _user(context: Context, actor: Actor) -> User | None:
     return await context.admin.directory.find(name)
 
 
-def _theme(cookie: str) -> str:
+def theme_of(request: Request) -> str:
+    """The theme that the visitor chose, or that of the system."""
+    cookie = request.cookies.get("theme", "")
     return cookie if cookie in THEMES else THEMES[0]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from fastapi import Request
 
@@ -34,8 +35,10 @@ async def nobody(_request: Request) -> Actor:
     raise NotRunning("this application is still starting; try again in a moment")
 
 
-#: The same for a page of the dashboard, by its session; also the token that its changes must carry,
-#: checked here for every method but GET and HEAD.
+#: Describes the operations of the API.
+Describe = Callable[[], dict[str, Any]]
+#: `Authenticate` for a page of the dashboard, by its session; also the token that its changes must
+#: carry, checked here for every method but GET and HEAD.
 Visit = Callable[[Request], Awaitable[tuple[Actor, str]]]
 
 
@@ -59,6 +62,8 @@ class Context:
     feed: Feed
     #: What outside jobs report.
     pings: Pings
+    #: The OpenAPI document, for people to read.
+    describe: Describe = dict
     authenticate: Authenticate = nobody
     visit: Visit = no_visit
     #: Seals the page cursors of lists; by the server keys as soon as there are any.

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from tickwell.errors import LimitReached, Unauthenticated
 from tickwell.ui.redirects import clear_toast, pending_toast, redirect
 from tickwell.ui.rendering import HEADERS, render
-from tickwell.ui.visitor import THEMES
+from tickwell.ui.visitor import theme_of
 from tickwell.web.authentication import asker_of, project_cookie, public
 from tickwell.web.context import administration_of, context_of
 from tickwell.web.cookies import drop_session, session_of, set_session
@@ -73,12 +73,12 @@ def form(
     request: Request, link: str, wanted: str, problem: str = "", status: int = 200
 ) -> Response:
     """The page that asks who it is, with what went wrong before."""
-    theme, toast = request.cookies.get("theme", ""), pending_toast(request)
+    toast = pending_toast(request)
     oidc = administration_of(request).oidc
     body = render(
         request,
         "login.html",
-        theme=theme if theme in THEMES else THEMES[0],
+        theme=theme_of(request),
         link=link,
         next=inside(wanted),
         problem=problem,

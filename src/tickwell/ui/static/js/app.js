@@ -8,6 +8,7 @@ import { startForms } from "./forms.js";
 import { startKeys } from "./keys.js";
 import { startLive } from "./live.js";
 import { dropLateAnswers, keepChoices } from "./morphs.js";
+import { startReference } from "./reference.js";
 import { startTables } from "./tables.js";
 import { startTails } from "./tails.js";
 import { fade, toast } from "./toasts.js";
@@ -24,6 +25,7 @@ startTables();
 startTails();
 startEditor();
 startForms();
+startReference();
 showNow();
 
 // The server writes times on the visitor's clock, once it knows which one that is.

@@ -1,7 +1,7 @@
 // Shortcuts, silent while somebody types.
 import { at } from "./root.js";
 
-const PLACES = { o: "/", t: "/timeline", c: "/calendar", j: "/jobs", e: "/executions", d: "/dead", i: "/monitors", a: "/alerts", m: "/charts", w: "/workers", s: "/settings" };
+const PLACES = { o: "/", t: "/timeline", c: "/calendar", j: "/jobs", e: "/executions", d: "/dead", i: "/monitors", a: "/alerts", m: "/charts", w: "/workers", s: "/settings", r: "/docs" };
 
 export function startKeys({ palette }) {
   let going = false;
