@@ -1,4 +1,4 @@
-"""The application: every operation under `/api/v1`, and the same under `/api`."""
+"""The application: every operation under `/api/v1`, and under `/api` for flat bodies."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tickwell.api.http.route import ROOT, OperationRoute
 from tickwell.api.routes import ALL
 from tickwell.api.routes.ping import PING
 from tickwell.errors import TickwellError
+from tickwell.services.operations.declaration import Operation
 from tickwell.web import problems
 from tickwell.web.context import Context
 from tickwell.web.telemetry import NO_TELEMETRY
@@ -51,4 +52,11 @@ def _routes() -> list[Route]:
         *(OperationRoute(each, "/api" + each.path, flat=True) for each in below),
         *(OperationRoute(each, each.path) for each in ALL if each.at_root),
         PING,
+        *(OperationRoute(each, path, flat=True) for each in below if (path := _as_schedules(each))),
     ]
+
+
+def _as_schedules(operation: Operation) -> str:
+    """Where an operation on jobs is found by those who call them schedules."""
+    first, _, rest = operation.path.removeprefix("/").partition("/")
+    return "/".join(["/api/schedules", *filter(None, [rest])]) if first == "jobs" else ""

@@ -1,10 +1,8 @@
-"""Bodies that hold jobs: documents, flat bodies and merge patches."""
+"""Bodies that hold jobs: documents and merge patches, canonical or flat."""
 
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -16,97 +14,8 @@ from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.services.cooperative import Pace
 from tickwell.services.documents import READ_ONLY
 from tickwell.services.jobs.admission import require_within_limits
+from tickwell.services.operations.flat_bodies import canonical, flat_error
 from tickwell.services.operations.jobs import MOST
-
-#: The path of each flat field in the canonical document.
-_PATHS = {
-    "schedule": ("trigger", "cron"),
-    "timezone": ("trigger", "tz"),
-    "tz": ("trigger", "tz"),
-    "dialect": ("trigger", "dialect"),
-    "url": ("target", "http", "url"),
-    "endpoint": ("target", "http", "url"),
-    "method": ("target", "http", "method"),
-    "headers": ("target", "http", "headers"),
-    "query_params": ("target", "http", "query"),
-    "body": ("target", "http", "json"),
-}
-
-#: For fields that are missing.
-_EXAMPLES = {
-    "schedule": '{"schedule": "0 9 * * *"}',
-    "url": '{"url": "https://example.com/hook"}',
-}
-
-
-def canonical(document: Any) -> Any:
-    """The canonical document, but for `enabled`; a canonical one is not changed."""
-    if not isinstance(document, dict):
-        return document
-    # Canonical fields first, in whatever order they came: so a field that is given twice is seen.
-    found = {name: value for name, value in document.items() if name not in _PATHS}
-    for name, path in _PATHS.items():
-        if name in document:
-            _put(found, path, document[name], name)
-    return found
-
-
-def _put(document: dict[str, Any], path: tuple[str, ...], value: Any, name: str) -> None:
-    for part in path[:-1]:
-        inner = document.get(part, {})
-        if not isinstance(inner, dict):
-            raise InvalidInput(f"is already given by {part}", field=name)
-        document[part] = inner.copy()  # not into what was sent
-        document = document[part]
-    if path[-1] in document:
-        raise InvalidInput("is given twice", field=name)
-    document[path[-1]] = value
-
-
-@contextmanager
-def named_as_sent(document: Any, *, flat: bool) -> Iterator[None]:
-    """Name the fields of mistakes as in the body: flat where it is."""
-    try:
-        yield
-    except InvalidInput as error:
-        if not flat:
-            raise
-        raise flat_error(error, document) from None
-
-
-def flat_error(error: InvalidInput, document: Any) -> InvalidInput:
-    """The same error in the names of a client that sent a flat body."""
-    found = [
-        InvalidJob(each.reason, field=name, hint=_hint(each, name))
-        for each in error.all
-        for name in [flat_field(each.field, document)]
-    ]
-    return found[0].along_with(found[1:])
-
-
-def _hint(error: InvalidInput, name: str) -> str:
-    is_missing = error.field in {"trigger", "target"} and name in _EXAMPLES
-    return f"For example {_EXAMPLES[name]}" if is_missing else error.hint
-
-
-def flat_field(field: str, document: Any) -> str:
-    """The name under which a client that sent a flat body knows a field."""
-    if not isinstance(document, dict):
-        return field
-    for name, path in _PATHS.items():
-        known = ".".join(path)
-        if name in document and f"{field}.".startswith(f"{known}."):
-            return name + field.removeprefix(known)
-    # What is missing is named as the rest of the body is: flat.
-    if field.partition(".")[0] not in document and document.keys() & _PATHS.keys():
-        return next((name for name, path in _PATHS.items() if _leads(field, path)), field)
-    return field
-
-
-def _leads(field: str, path: tuple[str, ...]) -> bool:
-    """Whether a missing field is this path, or a parent of it."""
-    return f"{'.'.join(path)}.".startswith(f"{field}.")
-
 
 #: The fields that say whether a job fires; a flat document may also have `enabled`.
 _STATE = frozenset({"state", "pause"})
@@ -236,7 +145,7 @@ _LONGEST = 4096
 
 def patch_of(document: Any, *, flat: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
     """A merge patch without read-only fields, and the fields that say whether the job fires."""
-    fields, stated = _split(canonical(document) if flat else document, flat=flat)
+    fields, stated = _split(canonical(document, patch=True) if flat else document, flat=flat)
     if not isinstance(fields, dict):
         raise InvalidJob("a patch must be an object", hint='For example {"priority": 7}')
     wrong = _read_only(fields)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tickwell.domain.change import Changed
 from tickwell.domain.document.initial_state import initial_state
 from tickwell.domain.job import Entry, Job, JobState
 from tickwell.domain.unique import Uniqueness, uniqueness
-from tickwell.errors import InvalidInput
+from tickwell.errors import InvalidInput, InvalidJob
 from tickwell.ports.records import ExecutionFilter, JobFilter
 from tickwell.services.access.actor import Permission
+from tickwell.services.callbacks.callback import CallbackEvent
 from tickwell.services.documents import (
     backfill_document,
     changed_document,
@@ -26,18 +28,16 @@ from tickwell.services.documents import (
 )
 from tickwell.services.jobs.skips import Skipped
 from tickwell.services.operations.declaration import Answer, Call, Document, Group, Many
-from tickwell.services.operations.job_bodies import (
-    alike,
-    definition,
-    definitions,
-    named_as_sent,
-    patch_of,
-)
+from tickwell.services.operations.flat_bodies import CALLBACKS, named_as_sent, take_callbacks
+from tickwell.services.operations.job_bodies import alike, definition, definitions, patch_of
 from tickwell.services.operations.records import execution as runs
 from tickwell.services.operations.records import job as records
 from tickwell.services.operations.records import occurrence as occurrences
 from tickwell.services.operations.records import service as service_records
 from tickwell.services.time import After, Moment
+
+if TYPE_CHECKING:
+    from tickwell.services.callbacks.callbacks import Callbacks
 
 GROUP = Group("jobs")
 EXAMPLE = {
@@ -60,11 +60,19 @@ EXAMPLE = {
 )
 async def create_job(call: Call) -> Answer:
     """Add a job. If its `dedupe_key` exists, nothing is added and that job is answered with 200."""
+    callbacks = dict[str, str]()
+    if call.flat:
+        call.document, callbacks = take_callbacks(call.document)
+    if callbacks:
+        call.actor.require(Permission.ADMINISTER)
+    admin = call.admin if callbacks else None  # without user management nothing is added
     job, stated = _read(call.document, flat=call.flat)
     with named_as_sent(call.document, flat=call.flat):
         added = await call.use.jobs.create(
             call.actor, job, state=initial_state(stated), again=call.sent_again, fresh=True
         )
+    if added.new and admin is not None:
+        await _add_callbacks(call, admin.callbacks, added.entry.job, callbacks)
     answer = await _job_answer(call, added.entry)
     if not added.new:
         answer.status = 200
@@ -131,8 +139,10 @@ async def replace_job(call: Call, key: str) -> Answer:
     A `state` that differs from the job's is refused: pause or resume the job instead.
     """
     job, stated = definition(call.document, flat=call.flat, sent_back=True)
+    enabled = _take_enabled(call, stated)
     with named_as_sent(call.document, flat=call.flat):
         changed = await call.use.jobs.replace(call.actor, key, job, call.version, stated=stated)
+    changed = await _enable(call, changed, enabled=enabled)
     return _changed(call, changed, await _warnings(call, [changed.entry]))
 
 
@@ -150,8 +160,10 @@ async def replace_job(call: Call, key: str) -> Answer:
 async def patch_job(call: Call, key: str) -> Answer:
     """Change fields of a job by a JSON merge patch; null restores a field's default."""
     patch, stated = patch_of(call.document, flat=call.flat)
+    enabled = _take_enabled(call, stated)
     with named_as_sent(call.document, flat=call.flat):
         changed = await call.use.jobs.patch(call.actor, key, patch, call.version, stated=stated)
+    changed = await _enable(call, changed, enabled=enabled)
     return _changed(call, changed, await _warnings(call, [changed.entry]))
 
 
@@ -300,6 +312,48 @@ async def job_history(call: Call, key: str, query: service_records.HistoryQuery)
     page = await call.use.executions.list(call.actor, where, after, query.limit)
     items = [execution_document(each, job.name) for each in page.items]
     return {"items": items, "next_cursor": call.seal_cursor(page.cursor, *scope)}
+
+
+async def _add_callbacks(
+    call: Call, callbacks: Callbacks, job: Job, addresses: dict[str, str]
+) -> None:
+    """Those that came with a new job; if one is refused, all of it goes again."""
+    made = list[str]()
+    for name, url in addresses.items():
+        events = frozenset(map(CallbackEvent, CALLBACKS[name]))
+        try:
+            new = await callbacks.create(call.actor, url, events, job.id)
+        except InvalidInput as error:
+            for id in made:
+                await callbacks.delete(call.actor, id)
+            await call.use.jobs.delete(call.actor, job.id)
+            raise InvalidJob(error.reason, field=f"webhooks.{name}", hint=error.hint) from None
+        made.append(new.callback.id)
+
+
+def _take_enabled(call: Call, stated: dict[str, Any]) -> bool | None:
+    """What `enabled` of a flat body asks for; of an actor that may not pause it is only checked."""
+    initial_state(stated)
+    if Permission.OPERATE not in call.actor.permissions:
+        return None
+    enabled: bool | None = stated.pop("enabled", None)
+    return enabled
+
+
+async def _enable(call: Call, changed: Changed, *, enabled: bool | None) -> Changed:
+    """Pause or resume a job that was edited, if it is not so."""
+    job, is_paused = changed.entry.job, changed.entry.cursor.state is JobState.PAUSED
+    if enabled is not is_paused:  # as it should be, or not said
+        return changed
+    if enabled:
+        after = await call.use.jobs.resume(call.actor, job.id)
+    else:
+        after = await call.use.jobs.pause(call.actor, job.id)
+    return replace(
+        after,
+        withdrawn=changed.withdrawn + after.withdrawn,
+        cancelling=changed.cancelling + after.cancelling,
+    )
 
 
 def job_filter(query: Any, states: Sequence[str]) -> JobFilter:
