@@ -306,6 +306,24 @@ def test_a_calendar_that_cannot_be_renewed_is_named(tickwell, either):
     assert "no calendar 'clsed' in this project" in unknown.err
 
 
+def test_the_doctor_warns_of_a_calendar_without_dates_to_come(tickwell, either):
+    tickwell("jobs", "add", "y", "--every", "5m", "--call", "x")
+    tickwell("calendars", "put", "closed", "--date", "2020-12-24")
+    document = '{"cron": "0 9 * * *", "exclude": ["closed"]}'
+    job = f'{{"name": "x", "trigger": {document}, "target": {{"call": {{"handler": "x"}}}}}}'
+    Path("job.json").write_text(job, "utf-8")
+    assert tickwell("jobs", "add", "-f", "job.json").code == 0
+    findings = {
+        each["check"]: each for each in json.loads(tickwell("doctor", "--json").out)["items"]
+    }
+    assert findings["calendars"] == {
+        "check": "calendars",
+        "level": "amber",
+        "text": "calendar closed ended on 2020-12-24; jobs that use it fire on later days",
+        "remedy": "Save it with new dates: tickwell calendars put closed --date …",
+    }
+
+
 def test_holidays_are_not_renewed_without_the_extra(tickwell, either, monkeypatch):
     tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
     tickwell("calendars", "put", "italy", "--country", "IT")

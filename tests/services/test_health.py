@@ -2,13 +2,15 @@
 
 import asyncio
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import count
 
 import pytest
 
 from tests.services.conftest import TEN, WORKER, Clock, World
 from tests.unit.engine.rig import LoopClock, virtually
-from tickwell import Call, Every, Http, OnDemand
+from tickwell import Call, Cron, Every, Http, OnDemand
+from tickwell.clock import to_datetime
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.health import Level, LinkState, ProcessHealth
 from tickwell.domain.health.facts import LATE, WAITS_LONG
@@ -17,13 +19,15 @@ from tickwell.domain.worker import Worker
 from tickwell.errors import StoreUnavailable
 from tickwell.ports.records import ExecutionFilter, Flaw, Record
 from tickwell.services.access.actor import Actor, Permission
-from tickwell.services.health import SAMPLE, TTL, HealthReader, Link
+from tickwell.services.calendars.calendars import Calendars
+from tickwell.services.health import CALENDARS, SAMPLE, TTL, HealthReader, Link
 from tickwell.services.insights import overview
 from tickwell.services.jobs.fire_times import GONE
 from tickwell.settings import Settings
 from tickwell.stores.memory import MemoryStore
 
 MINUTE = 60_000
+DAY = 86_400_000
 ALL = replace(WORKER, roles=("planner", "worker"))
 ADMIN = Actor(name="ada", project="default", permissions=frozenset(Permission))
 TENANT = replace(ADMIN, permissions=frozenset({Permission.READ}))
@@ -298,6 +302,73 @@ async def test_dead_letters_are_counted(world):
     await world.run(OutcomeKind.FAILED, retry=False)
     found = (await look(world))["dead_letters"]
     assert (found.level, found.text) == (Level.AMBER, "1 dead letter needs attention")
+
+
+async def calendar(world, name="closed", **days):
+    """A calendar, and a job that uses it."""
+    await Calendars(world.store, world.jobs).put("default", name, by="ada", **days)
+    await world.jobs.add(world.job(Cron("0 9 * * *", exclude=name), name=f"by-{name}"))
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        (-1, "calendar closed ended on 2026-06-14; jobs that use it fire on later days"),
+        (0, "calendar closed ends on 2026-06-15; jobs that use it fire on later days"),
+        (60, "calendar closed ends on 2026-08-14; jobs that use it fire on later days"),
+        (61, None),
+    ],
+)
+async def test_a_calendar_that_runs_out_is_told_from_sixty_days_before(world, last, said):
+    day = to_datetime(TEN).date() + timedelta(days=last)
+    await calendar(world, dates=[day])
+    found = (await look(world, TENANT)).get("calendars")
+    if said is None:
+        assert found is None
+    else:
+        assert (found.level, found.text) == (Level.AMBER, said)
+        assert found.remedy == "Save it with new dates: tickwell calendars put closed --date …"
+
+
+async def test_a_calendar_of_a_country_that_runs_out_is_to_be_renewed(world):
+    await calendar(world, country="IT", dates=["2099-01-01"])
+    assert "calendars" not in await look(world)
+    world.clock.instant += 10 * 365 * DAY
+    found = (await look(world))["calendars"]
+    assert found.text == "calendar closed ended on 2035-12-26; jobs that use it fire on later days"
+    assert found.remedy == "Add the years to come: tickwell calendars renew closed"
+
+
+async def test_a_calendar_that_may_end_is_not_told(world):
+    await calendar(world, "shutdown", ranges=[("2026-06-01", "2026-07-01")])
+    await calendar(world, "paused", dates=["2026-07-01"])
+    await world.jobs.pause("default", ["by-paused"], by="ada")
+    calendars = Calendars(world.store, world.jobs)
+    await calendars.put("default", "unused", dates=["2026-07-01"], by="ada")
+    await calendars.put("other", "foreign", dates=["2026-07-01"], by="ada")
+    assert "calendars" not in await look(world)
+
+
+async def test_of_many_calendars_that_run_out_some_are_named(world):
+    for number in range(7):
+        await calendar(world, f"closed-{number}", dates=["2026-07-01"])
+    found = [each for each in (await HealthReader(world.store, world.clock).of(ADMIN)).findings
+             if each.check == "calendars"]  # fmt: skip
+    assert len(found) == 6
+    assert found[-1].text == "2 more calendars end soon"
+
+
+async def test_calendars_are_read_once_a_minute(world):
+    await calendar(world, dates=["2026-07-01"])
+    reader = HealthReader(world.store, world.clock)
+    assert "calendars" in {each.check for each in (await reader.of(ADMIN)).findings}
+    await calendar(world, "more", dates=["2026-07-01"])
+    world.clock.instant += int(CALENDARS * 1000) - 1
+    checks = [each.check for each in (await reader.of(ADMIN)).findings]
+    assert checks.count("calendars") == 1
+    world.clock.instant += int(TTL * 1000)
+    checks = [each.check for each in (await reader.of(ADMIN)).findings]
+    assert checks.count("calendars") == 2
 
 
 @pytest.mark.parametrize(

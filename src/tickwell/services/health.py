@@ -10,14 +10,16 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Protocol
 
-from tickwell.clock import Clock, offset_of, wall_millis
+from tickwell.clock import Clock, offset_of, to_datetime, wall_millis
 from tickwell.domain.ability import EXTERNAL, is_call
 from tickwell.domain.coverage import Coverage
 from tickwell.domain.execution import Execution, State
 from tickwell.domain.external import processes
 from tickwell.domain.health import (
+    CalendarEnd,
     Facts,
     Finding,
     Health,
@@ -30,16 +32,18 @@ from tickwell.domain.health import (
     Work,
     judge,
 )
-from tickwell.domain.health.facts import LATE, WAITS_LONG
+from tickwell.domain.health.facts import ENDS_SOON, LATE, WAITS_LONG
 from tickwell.domain.job import JobState
 from tickwell.domain.project_pause import ProjectPause
 from tickwell.domain.queue import PAUSE_KIND, PAUSE_PROJECT, LaneLength
+from tickwell.domain.trigger.shared_calendars import shared_calendars
 from tickwell.engine.planning.project_pauses import read_pauses
 from tickwell.errors import StoreError, TickwellError
 from tickwell.ports.inspected import Inspected
 from tickwell.ports.records import ExecutionFilter, Flaw, JobFilter, Page, Record
 from tickwell.ports.store import CatalogStore, HistoryStore, QueueStore, RecordStore, Upkeep
 from tickwell.services.access.actor import Actor, Permission
+from tickwell.services.calendars.book import KIND, MOST, read_calendar
 from tickwell.services.jobs.fire_times import GONE
 from tickwell.shared_read import SharedRead
 
@@ -47,6 +51,8 @@ from tickwell.shared_read import SharedRead
 TTL = 1.0
 #: The same for the store's indexes, which nobody drops by accident.
 INSPECTED = 30.0
+#: The same for calendars, which end on a day.
+CALENDARS = 60.0
 #: Seconds after which a store or another server counts as away. A busy one answers sooner.
 PATIENCE = 4.0
 #: Executions of a lane that are counted, and jobs that one look reads.
@@ -54,6 +60,8 @@ SAMPLE = 100
 #: Lanes whose executions one look reads, where those of a project or of refused jobs are wanted.
 LANES = 100
 _QUEUES = 20
+#: Jobs among which one look searches for those that use a calendar.
+_USERS = 1_000
 
 
 class CheckedStore(QueueStore, CatalogStore, HistoryStore, RecordStore, Upkeep, Protocol):
@@ -90,6 +98,7 @@ class HealthReader:
         self._flaws = SharedRead[None, list[Flaw]](clock, INSPECTED)
         self._work = SharedRead[str | None, Work](clock, TTL)
         self._project = SharedRead[str, ProjectFacts](clock, TTL)
+        self._calendars = SharedRead[str, list[CalendarEnd]](clock, CALENDARS)
 
     async def platform(self) -> Health:
         """Over all projects: for probes, metrics and platform admins."""
@@ -249,7 +258,26 @@ class HealthReader:
         page = await self.store.list_jobs(where, limit=SAMPLE)
         pauses = [(entry.job.name, entry.cursor.pause) for entry in page.items]
         gone = [name for name, pause in pauses if pause is not None and pause.why == GONE]
-        return ProjectFacts(dead=stats.get(State.DEAD, 0), gone=gone)
+        ending = await self._calendars.get(project, lambda: self._read_calendars(project))
+        return ProjectFacts(dead=stats.get(State.DEAD, 0), gone=gone, calendars=ending)
+
+    async def _read_calendars(self, project: str) -> list[CalendarEnd]:
+        """Those that end soon, or have ended, while jobs use them."""
+        now = self.clock.now()
+        soon = to_datetime(now).date() + timedelta(days=ENDS_SOON)
+        known = map(read_calendar, await self.store.list_records(KIND, project, "", now, MOST))
+        ending = [
+            CalendarEnd(name=each.name, last_day=end, has_country=each.country is not None)
+            for each in known
+            if (end := each.ends_on) is not None and end <= soon
+        ]
+        if not ending:
+            return []
+        where = JobFilter(project=project, states=frozenset({JobState.ACTIVE}))
+        page = await self.store.list_jobs(where, limit=_USERS)
+        used = {each.name for entry in page.items for each in shared_calendars(entry.job.trigger)}
+        # With more jobs than these, one of the others may use it.
+        return [each for each in ending if each.name in used or page.cursor is not None]
 
     async def _sample(self, where: ExecutionFilter) -> Page[Execution]:
         return await self.store.list_executions(where, limit=SAMPLE)

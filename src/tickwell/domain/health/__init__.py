@@ -1,6 +1,7 @@
 """Health: what keeps jobs from running, how bad it is, and what to do. One function judges it."""
 
 from tickwell.domain.health.facts import (
+    CalendarEnd,
     Facts,
     LinkState,
     PausedQueue,
@@ -12,6 +13,7 @@ from tickwell.domain.health.judge import judge
 from tickwell.domain.health.verdict import Finding, Health, Level, ProcessHealth
 
 __all__ = [
+    "CalendarEnd",
     "Facts",
     "Finding",
     "Health",

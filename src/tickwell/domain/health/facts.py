@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date
 
 from tickwell.domain.execution import Execution
 from tickwell.domain.health.verdict import Level, ProcessHealth
@@ -17,6 +18,8 @@ from tickwell.domain.worker import Liveness
 LATE = 8_000
 #: Milliseconds that due work may wait for free capacity before more workers are recommended.
 WAITS_LONG = 60_000
+#: Days before the last one of a calendar from which on it is reported.
+ENDS_SOON = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +95,23 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarEnd:
+    """A calendar that jobs use and that has no days for long."""
+
+    name: str
+    last_day: date
+    #: Its public holidays can be computed again.
+    has_country: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectFacts:
     """What only concerns one project."""
 
     dead: int = 0
     #: Names of jobs that were paused since the code of their app has them no more.
     gone: Sequence[str] = ()
+    calendars: Sequence[CalendarEnd] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

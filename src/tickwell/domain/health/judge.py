@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from datetime import date
 from shlex import quote
 
+from tickwell.clock import to_datetime
 from tickwell.domain.coverage import Coverage
 from tickwell.domain.execution import State
-from tickwell.domain.health.facts import LATE, WAITS_LONG, Facts, LinkState, Platform, Work
+from tickwell.domain.health.facts import (
+    LATE,
+    WAITS_LONG,
+    CalendarEnd,
+    Facts,
+    LinkState,
+    Platform,
+    Work,
+)
 from tickwell.domain.health.verdict import Finding, Health, Level, ProcessHealth
 from tickwell.domain.project_pause import EVERYTHING
 from tickwell.domain.queue import LaneLength
@@ -250,6 +260,21 @@ def _project(facts: Facts) -> Iterator[Finding]:
     if dead:
         text = f"{dead:,} dead {'letter needs' if dead == 1 else 'letters need'} attention"
         yield Finding("dead_letters", Level.AMBER, text, "See: tickwell dead list --by-error")
+    yield from _calendars(facts.project.calendars, to_datetime(facts.platform.now).date())
+
+
+def _calendars(ending: Sequence[CalendarEnd], today: date) -> Iterator[Finding]:
+    for each in ending[:_LISTED]:
+        end = "ended" if each.last_day < today else "ends"
+        text = f"calendar {each.name} {end} on {each.last_day}; jobs that use it fire on later days"
+        remedy = f"Save it with new dates: tickwell calendars put {each.name} --date …"
+        if each.has_country:
+            remedy = f"Add the years to come: tickwell calendars renew {each.name}"
+        yield Finding("calendars", Level.AMBER, text, remedy)
+    if len(ending) > _LISTED:
+        rest = len(ending) - _LISTED
+        text = f"{rest:,} more {'calendar ends' if rest == 1 else 'calendars end'} soon"
+        yield Finding("calendars", Level.AMBER, text, "See: tickwell calendars list")
 
 
 def _scheduler(found: Sequence[Finding]) -> str:

@@ -56,6 +56,13 @@ class SharedCalendar:
         return max((*self.dates, *self.holidays, *(last for _, last in self.ranges)))
 
     @property
+    def ends_on(self) -> date | None:
+        """The last day of a list of holidays, which is to go on; ranges alone may end."""
+        if self.country is not None:
+            return max(self.holidays, default=None)
+        return self.last_day if self.dates else None
+
+    @property
     def days_text(self) -> str:
         """The days that somebody listed, one a line, as the page takes them."""
         ranges = [f"{first}/{last}" for first, last in self.ranges]
