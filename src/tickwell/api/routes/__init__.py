@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickwell.api.routes import description, events, health, metrics, session
-from tickwell.services.operations.catalog import OPERATIONS
+from tickwell.services.operations.catalog import operations
 from tickwell.services.operations.declaration import Operation
 
 _GROUPS = (
@@ -17,6 +17,6 @@ _GROUPS = (
 )
 #: Every operation that the API offers, in the order of its description.
 ALL: Sequence[Operation] = (
-    *OPERATIONS.values(),
+    *operations().values(),
     *(each for group in _GROUPS for each in group.operations),
 )

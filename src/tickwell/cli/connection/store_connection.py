@@ -29,7 +29,7 @@ from tickwell.services.health import weak_link_findings
 from tickwell.services.jobs.admission import admission, check_certificate, check_handler, check_task
 from tickwell.services.keyring.source import load_keys
 from tickwell.services.operations import OperationContext, Operations
-from tickwell.services.operations.catalog import OPERATIONS
+from tickwell.services.operations.catalog import operation as operation_named
 from tickwell.services.operations.declaration import Call, Many, run
 from tickwell.services.operations.job_bodies import definition
 from tickwell.services.projects.platform import DEFAULT
@@ -141,7 +141,7 @@ class StoreConnection(Connection):
 
     async def answer(self, asked: Asked[Any]) -> Answer:
         """Carry a call of the client out."""
-        operation = OPERATIONS[asked.operation]
+        operation = operation_named(asked.operation)
         if operation.id == _MAKES:
             await self._check_definition(asked.body)
         await self.open(make=operation.id == _MAKES)

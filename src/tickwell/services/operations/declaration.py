@@ -10,15 +10,17 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
-from typing import Any, ClassVar, Protocol, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, get_type_hints
 
 from tickwell.clock import Clock
 from tickwell.errors import NotRunning
 from tickwell.services.access.actor import Actor, Permission
-from tickwell.services.admin.admin import AdminServices
 from tickwell.services.cursor_seal import CursorSeal
 from tickwell.services.operations import Operations
 from tickwell.services.operations.schema import Input, Output
+
+if TYPE_CHECKING:  # most commands administer nothing
+    from tickwell.services.admin.admin import AdminServices
 
 T = TypeVar("T")
 Document = dict[str, Any]
