@@ -26,6 +26,11 @@ def to_millis(moment: datetime) -> int:
     return (moment - _EPOCH) // _MILLISECOND
 
 
+def to_millis_from(moment: datetime) -> int:
+    """The first instant that is not before an aware datetime."""
+    return -((_EPOCH - moment) // _MILLISECOND)
+
+
 def to_datetime(instant: int) -> datetime:
     """An instant as an aware UTC datetime."""
     return _EPOCH + timedelta(milliseconds=instant)

@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from math import isfinite
 from typing import Any, ClassVar, dataclass_transform
 
-from tickwell.clock import NEVER, to_datetime, to_millis
+from tickwell.clock import NEVER, to_datetime, to_millis, to_millis_from
 from tickwell.domain.naming import is_name
 from tickwell.domain.trigger.trigger import TRIED_FROM, Trigger, fill
 from tickwell.domain.trigger.work import is_tried
@@ -118,7 +118,7 @@ class CustomTrigger(Trigger):
             return None
         if not isinstance(found, datetime) or found.utcoffset() is None:
             raise self._broken(f"returned {found!r} and not a datetime with a time zone")
-        fire = to_millis(found)
+        fire = to_millis_from(found)  # cut off, it would be found again and again
         if fire <= instant:
             raise self._broken(f"returned {found}, which is not later than {after}")
         return fire

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import pytest
 
 from tickwell import Calendar, CustomTrigger, Every, Window
+from tickwell.clock import to_millis
 from tickwell.domain.trigger import trigger_from_document, trigger_to_document
 from tickwell.domain.trigger.work import tried_before
 from tickwell.errors import InvalidTrigger
@@ -118,6 +119,26 @@ def test_one_that_breaks_the_laws_is_refused_when_it_is_made(how, reason):
     with pytest.raises(InvalidTrigger, match=reason) as caught:
         Broken(how=how)
     assert caught.value.hint
+
+
+class Fine(CustomTrigger, name="test.fine"):
+    """Every 1.2345 seconds: an instant of Tickwell's is a millisecond."""
+
+    def next_fire(self, after: datetime) -> datetime | None:
+        first, period = datetime(2000, 1, 1, tzinfo=UTC), timedelta(microseconds=1_234_500)
+        return first + ((after - first) // period + 1) * period
+
+
+def test_one_that_is_finer_than_a_millisecond_goes_on():
+    begin = datetime(2000, 1, 1, tzinfo=UTC)
+    found, at = [], begin
+    for _ in range(4):
+        at = Fine().next(at) or begin
+        found.append((at - begin) // timedelta(milliseconds=1))
+    assert found == [1235, 2469, 3704, 4938]
+    assert list(Fine().between(to_millis(begin), to_millis(at))) == [
+        to_millis(begin) + each for each in found
+    ]
 
 
 def test_what_is_stored_is_not_tried():
