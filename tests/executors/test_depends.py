@@ -16,7 +16,7 @@ from tickwell import Depends, Every, GiveUp, Retry, Run, Scheduler, Settings, St
 from tickwell.errors import InvalidJob, InvalidPayload
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
 LOG: list[object] = []
 OPEN: ContextVar[str] = ContextVar("OPEN")
@@ -301,6 +301,39 @@ async def test_all_is_closed_at_the_timeout_and_when_cancelled(scheduler):
         await scheduler.cancel(execution.id)
         assert (await until(scheduler, execution)).state is State.CANCELLED
     assert LOG[2:] == ["async CancelledError", "close async"]
+
+
+@pytest.mark.parametrize("how", ["awaited", "entered"])
+async def test_an_async_factory_of_a_plain_handler_stops_at_the_timeout(scheduler, how):
+    async def hangs() -> None:
+        await asyncio.Event().wait()
+
+    async def opens():
+        await asyncio.Event().wait()
+        yield
+
+    factory: Callable[[], object] = hangs if how == "awaited" else opens
+
+    @scheduler.job(timeout=Timeout(soft="50ms", hard="60s"), retry=1)
+    def work(made: Session = Depends(managed_async), more: object = Depends(factory)) -> None: ...
+
+    one = await run_to_end(scheduler, work)
+    assert [(each.outcome, each.error) for each in one.attempts] == [
+        ("timed_out", "timed out after 0.05 s")
+    ]
+    assert LOG[2:] == ["async Stopped", "close async"]
+
+
+async def test_an_async_factory_that_cancels_itself_closes_what_was_open(scheduler):
+    async def gives_in() -> None:
+        raise asyncio.CancelledError
+
+    @scheduler.job(retry=1)
+    def work(made: Session = Depends(managed_async), more: object = Depends(gives_in)) -> None: ...
+
+    one = await run_to_end(scheduler, work)
+    assert (one.state, one.error) == (State.DEAD, "the handler cancelled itself")
+    assert LOG[2:] == ["async Stopped", "close async"]
 
 
 async def test_a_plain_handler_is_closed_in_its_own_thread(scheduler):

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from contextvars import ContextVar
+from functools import partial
 
 import pytest
 
@@ -358,3 +359,26 @@ async def test_steps_of_a_handler_and_of_its_plain_middleware_are_kept(scheduler
 
     one = await run_to_end(scheduler, in_the_loop if is_async else in_a_thread)
     assert (one.result, one.attempt) == ([1, 1], 2)
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_async_middleware_with_some_arguments_bound_is_async(scheduler, is_async):
+    async def tagged(tag, run, call_next):
+        return [tag, await call_next()]
+
+    scheduler.middleware(partial(tagged, "tag"))
+    one = await run_to_end(scheduler, declare(scheduler, is_async, str))
+    assert (one.error, one.result) == (None, ["tag", "1"])
+
+
+async def test_async_middleware_behind_a_plain_decorator_fails_and_holds_nothing_up(scheduler):
+    async def around(run, call_next):
+        return await call_next()
+
+    @scheduler.middleware
+    def decorated(run, call_next):
+        return around(run, call_next)
+
+    one = await run_to_end(scheduler, declare(scheduler, True, str, retry=1))
+    assert one.state is State.DEAD
+    assert "plain middleware called call_next() in the event loop" in one.error

@@ -186,6 +186,81 @@ async def test_each_name_is_used_once_in_an_attempt(scheduler):
     assert all("is not a name of 1 to 100 characters" in text for text in one.result[1:])
 
 
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_a_step_that_failed_may_be_tried_again_in_the_same_attempt(scheduler, is_async):
+    tries: list[str] = []
+
+    def charge() -> str:
+        tries.append("charge")
+        if len(tries) == 1:
+            raise ConnectionError
+        return "receipt"
+
+    async def charge_async() -> str:
+        await asyncio.sleep(0)
+        return charge()
+
+    if is_async:
+
+        @scheduler.job(name="order", retry=1)
+        async def order(run: Run) -> object:
+            with pytest.raises(ConnectionError):
+                await run.step("charge", charge_async)
+            return await run.step("charge", charge_async)
+    else:
+
+        @scheduler.job(name="order", retry=1)
+        def order(run: Run) -> object:
+            with pytest.raises(ConnectionError):
+                run.step("charge", charge)
+            return run.step("charge", charge)
+
+    one = await run_to_end(scheduler, order)
+    assert (one.result, tries) == ("receipt", ["charge"] * 2)
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_middleware_that_calls_the_handler_again_finds_its_steps_done(scheduler, is_async):
+    done: list[str] = []
+
+    @scheduler.middleware
+    async def twice(run, call_next):
+        await run.step("outside", int)
+        with pytest.raises(ConnectionError):
+            await call_next()
+        with pytest.raises(InvalidInput, match="has a step 'outside' already"):
+            await run.step("outside", int)
+        return await call_next()
+
+    def charge() -> str:
+        done.append("charge")
+        return "receipt"
+
+    def mail() -> None:
+        done.append("mail")
+        if done.count("mail") == 1:
+            raise ConnectionError
+
+    if is_async:
+
+        @scheduler.job(name="order", retry=1)
+        async def order(run: Run) -> object:
+            receipt = await run.step("charge", charge)
+            await run.step("mail", mail)
+            return receipt
+    else:
+
+        @scheduler.job(name="order", retry=1)
+        def order(run: Run) -> object:
+            receipt = run.step("charge", charge)
+            run.step("mail", mail)
+            return receipt
+
+    one = await run_to_end(scheduler, order)
+    assert (one.error, one.result) == (None, "receipt")
+    assert done == ["charge", "mail", "mail"]
+
+
 @pytest.mark.parametrize(
     ("value", "words"),
     [

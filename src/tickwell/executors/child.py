@@ -216,6 +216,9 @@ class _Alone:
     def in_loop(self, work: Callable[[], Awaitable[Any]]) -> Any:
         return asyncio.run(self._attempt.awaited(work()))
 
+    def when_asked(self, stop: Callable[[], object]) -> None:
+        raise AssertionError("nothing around the handler is async")
+
 
 def _find(module: str, name: str) -> Handler:
     found: Any = importlib.import_module(module)

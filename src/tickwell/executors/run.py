@@ -237,7 +237,11 @@ class Run:
         known = self._wait(self._steps.find(name))
         if known is not None:
             return known.value
-        returned = function(*args, **kwargs)
+        try:
+            returned = function(*args, **kwargs)
+        except BaseException:
+            self._steps.release_name(name)
+            raise
         if inspect.isawaitable(returned):
             if inspect.iscoroutine(returned):
                 returned.close()
@@ -254,9 +258,13 @@ class Run:
         known = await self._bring(self._steps.find(name))
         if known is not None:
             return known.value
-        returned = function(*args, **kwargs)
-        if inspect.isawaitable(returned):
-            returned = await returned
+        try:
+            returned = function(*args, **kwargs)
+            if inspect.isawaitable(returned):
+                returned = await returned
+        except BaseException:
+            self._steps.release_name(name)
+            raise
         return await self._bring(self._steps.keep(name, returned))
 
     def checkpoint(self, value: Any) -> Any:
@@ -346,6 +354,11 @@ class Run:
     def cancel(self) -> None:
         """Ask the handler to stop."""
         self.cancelled.set()
+
+
+def begin_handler(run: Run) -> None:
+    """Called whenever the handler is: by middleware that tries once more, with its steps done."""
+    run._steps.begin()  # noqa: SLF001 - not for library users
 
 
 def _has_loop() -> bool:

@@ -28,7 +28,7 @@ class StepNotes(Protocol):
 class RunSteps:
     """The steps of one execution, as one of its attempts sees them."""
 
-    __slots__ = ("_claim", "_known", "_names", "_notes", "_size")
+    __slots__ = ("_claim", "_known", "_names", "_notes", "_outside", "_size")
 
     def __init__(self, claim: Claim, notes: StepNotes) -> None:
         self._claim = claim
@@ -37,7 +37,16 @@ class RunSteps:
         self._known: dict[str, Step] | None = None
         #: Those that this attempt has asked for.
         self._names: set[str] = set()
+        #: Of them, those from before the handler was called; None: it was not called yet.
+        self._outside: frozenset[str] | None = None
         self._size = 0
+
+    def begin(self) -> None:
+        """The handler is called; by middleware that tries once more, with the names free again."""
+        if self._outside is None:
+            self._outside = frozenset(self._names)
+        else:
+            self._names = {*self._outside}
 
     def claim_name(self, name: str) -> None:
         """Take a name for a step; each may be taken once in an attempt."""
@@ -49,6 +58,10 @@ class RunSteps:
                 hint='Give each its own name, for example f"charge-{number}"',
             )
         self._names.add(name)
+
+    def release_name(self, name: str) -> None:
+        """Let a step be tried again in this attempt: its function raised, and did nothing."""
+        self._names.discard(name)
 
     async def find(self, name: str) -> Step | None:
         """The step of this name, if it is done."""

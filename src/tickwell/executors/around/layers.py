@@ -10,8 +10,8 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from tickwell.errors import InvalidInput
-from tickwell.executors.around.sides import Ways
-from tickwell.executors.run import Run
+from tickwell.executors.around.sides import Stopped, Ways
+from tickwell.executors.run import Run, begin_handler
 
 if TYPE_CHECKING:
     from tickwell.executors.handlers import Handler
@@ -38,7 +38,7 @@ class Around:
     """A handler inside all that is around it; made once, not for each attempt."""
 
     def __init__(self, handler: Handler, middleware: Sequence[Middleware]) -> None:
-        self._call: Layer = _innermost(handler)
+        self._call: Layer = _begun(_innermost(handler))
         self._is_async = handler.is_async
         #: In a process of its own: whether it takes an event loop.
         self.needs_loop = self._is_async or bool(
@@ -92,7 +92,17 @@ def check_middleware(function: object) -> None:
 
 def _is_async(function: Any) -> bool:
     called = function if inspect.isroutine(function) else type(function).__call__
-    return inspect.iscoroutinefunction(called)
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
+
+
+def _begun(handler: Layer) -> Layer:
+    """The handler, whose attempt is told that it is called."""
+
+    def call(attempt: Attempt) -> Any:
+        begin_handler(attempt.run)
+        return handler(attempt)
+
+    return call
 
 
 def _innermost(handler: Handler) -> Layer:
@@ -153,6 +163,8 @@ class _Companion:
 
     def __init__(self, sides: Ways) -> None:
         self._sides = sides
+        #: Something is awaited, and whether it was cancelled because the attempt is to stop.
+        self._is_busy = self._was_stopped = False
 
     def __enter__(self) -> Callable[[Any], Any]:
         self._sides.in_loop(self._begin)
@@ -165,6 +177,13 @@ class _Companion:
         self._loop = asyncio.get_running_loop()
         self._queue = asyncio.Queue()
         self._task = self._loop.create_task(self._serve())
+        self._sides.when_asked(self._stop)
+
+    def _stop(self) -> None:
+        """Cancel what is awaited, as in an async handler; what is closed after that is not."""
+        if self._is_busy:
+            self._was_stopped = True
+            self._task.cancel()
 
     def _tell(self, item: tuple[Any, Future[Any]] | None) -> None:
         self._loop.call_soon_threadsafe(self._queue.put_nowait, item)
@@ -177,10 +196,18 @@ class _Companion:
     async def _serve(self) -> None:
         while (item := await self._queue.get()) is not None:
             work, answer = item
+            self._is_busy = True
             try:
                 answer.set_result(await work)
             except asyncio.CancelledError:
-                answer.cancel()
-                raise
+                if self._was_stopped:
+                    self._was_stopped = False
+                    self._task.uncancel()
+                elif self._task.cancelling():  # the event loop ends
+                    answer.cancel()
+                    raise
+                answer.set_exception(Stopped())
             except BaseException as error:  # noqa: BLE001 - it is raised in the thread
                 answer.set_exception(error)
+            finally:
+                self._is_busy = False

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextvars import Context, copy_context
 from typing import Any, Protocol
 
+from tickwell.errors import InvalidInput
 from tickwell.executors.run import Run, Waiting, awaited_in, snoozed_for
 from tickwell.executors.thread import StartCall, start_thread
 
@@ -80,6 +82,10 @@ class Ways(Protocol):
         """In a thread: wait for what is awaited in the event loop."""
         ...
 
+    def when_asked(self, stop: Callable[[], object]) -> None:
+        """In the event loop: have this called when the attempt is asked to stop."""
+        ...
+
 
 class Sides:
     """`Ways` of an attempt in a worker; made in the event loop."""
@@ -99,7 +105,9 @@ class Sides:
         self._start = start
         self._is_over = is_over
         self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._stops: list[Callable[[], object]] = []
         self._asked = False
 
     async def in_thread(self, call: Callable[[], Any], *, is_handler: bool) -> Any:
@@ -116,9 +124,22 @@ class Sides:
         self._run.cancel()
         for task in self._tasks:
             task.cancel()
+        for stop in self._stops:
+            stop()
+
+    def when_asked(self, stop: Callable[[], object]) -> None:
+        """In the event loop: have this called when the attempt is asked to stop."""
+        self._stops.append(stop)
 
     def in_loop(self, work: Callable[[], Awaitable[Any]]) -> Any:
         """In a thread: wait for what is awaited in the event loop, in the thread's context."""
+        if threading.get_ident() == self._thread:  # which would wait for itself, and all with it
+            raise InvalidInput(
+                "plain middleware called call_next() in the event loop: it returns something to be"
+                " awaited, as a plain decorator around an async function does",
+                field="middleware",
+                hint="Make what is decorated with @scheduler.middleware an async def",
+            )
         answer: Future[tuple[Any, BaseException | None]] = Future()
         self._loop.call_soon_threadsafe(self._begin, work, answer, copy_context())
         result, error = answer.result()
