@@ -1,10 +1,13 @@
 """Conditions through the public face: a fire that its `only_if` denies is a skip with a reason."""
 
+import asyncio
+
 import pytest
 
 from tests.executors import isolated_around
 from tickwell import Call, Depends, Every, OnDemand, Reason, Retry, Run, Scheduler, State
 from tickwell.errors import InvalidJob
+from tickwell.executors import condition
 
 
 async def slots(tickwell, name):
@@ -138,6 +141,34 @@ async def test_one_that_always_fails_ends_as_a_dead_letter(tickwell):
     await tickwell.travel("1h5m")
     [one] = await slots(tickwell, "work")
     assert (one.state, one.reason) == (State.DEAD, Reason.OUT_OF_ATTEMPTS)
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_a_yes_after_the_time_to_answer_is_none(tickwell, monkeypatch, is_async):
+    monkeypatch.setattr(condition, "LONGEST", 0.01)
+    ran = []
+
+    async def late_async() -> bool:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return True
+        return False
+
+    def late(run: Run) -> bool:
+        return run.cancelled.wait()
+
+    @tickwell.job(Every("1h"), only_if=late_async if is_async else late, retry=1)
+    async def work() -> None:
+        ran.append("ran")
+
+    await tickwell.travel("1h")
+    [one] = await slots(tickwell, "work")
+    one = await tickwell.scheduler.get_execution(one.id)
+    assert (ran, one.state) == ([], State.DEAD)
+    assert [(each.outcome, each.error) for each in one.attempts] == [
+        ("timed_out", "its only_if condition: it did not answer within 0.01 s")
+    ]
 
 
 @pytest.mark.parametrize("result", [None, 1, "no"])

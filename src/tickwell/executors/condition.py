@@ -40,13 +40,16 @@ class AskedConditions:
             return None  # what was begun goes on, whatever the condition says by now
         condition = claim.job.only_if or ""
         asked = self._request(claim, condition) if is_url(condition) else self._call(claim)
+        outcome = Outcome(
+            kind=OutcomeKind.TIMED_OUT, error=f"it did not answer within {LONGEST:g} s"
+        )
         try:
-            async with asyncio.timeout(LONGEST):
-                outcome = await asked
+            async with asyncio.timeout(LONGEST) as limit:
+                answered = await asked
+            # A thread cannot be stopped: what it answers later than that does not count.
+            outcome = outcome if limit.expired() else answered
         except TimeoutError:
-            outcome = Outcome(
-                kind=OutcomeKind.TIMED_OUT, error=f"it did not answer within {LONGEST:g} s"
-            )
+            pass
         if outcome.kind is OutcomeKind.SUCCEEDED:
             return _judged(outcome.result, by_url=is_url(condition))
         # Another attempt asks again; and nothing but the job's own target pauses the job.
