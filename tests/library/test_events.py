@@ -6,12 +6,21 @@ from typing import Any
 
 import pytest
 
-from tickwell import Call, Concurrency, Cron, Every, GiveUp, Reason, Run, Scheduler
+from tickwell import Call, Concurrency, Cron, Every, GiveUp, OutcomeKind, Reason, Run, Scheduler
 from tickwell.declared.internals import internals
 from tickwell.domain import event as inner
 from tickwell.domain.event import ON_REQUEST, AttemptStart
+from tickwell.domain.outcome import Outcome, decide
 from tickwell.errors import InvalidInput
-from tickwell.events import AttemptsStarted, FiresSkipped, JobChanged, JobPaused, Revived
+from tickwell.events import (
+    AttemptsStarted,
+    Cancelled,
+    FiresSkipped,
+    JobChanged,
+    JobPaused,
+    Recovered,
+    Revived,
+)
 from tickwell.testing import FakeRun
 
 
@@ -139,6 +148,25 @@ def test_what_nobody_asks_for_is_not_made():
 def test_an_unknown_word_is_refused_with_those_that_exist():
     with pytest.raises(InvalidInput, match=r"unknown event 'begun'.*started, late"):
         Scheduler("memory://").on("begun")(print)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("what", ["start", "stop", "idle", "revived", Revived, Cancelled])
+def test_a_job_is_refused_where_events_name_none(what):
+    with pytest.raises(InvalidInput, match=r"names no job.*Leave the job out"):
+        Scheduler("memory://").on(what, job="report")(print)
+
+
+def test_a_lost_attempt_is_told_as_one_that_failed():
+    scheduler = Scheduler("memory://")
+    told: list[Any] = []
+    for word in ("error", "finished", "dead"):
+        scheduler.on(word, job="report")(lambda event, word=word: told.append((word, event)))
+    report = decide(FakeRun(job="report")._claim, Outcome(kind=OutcomeKind.LOST), 0)
+    recovered = inner.Recovered(executions=[report.claim.id], reports=[report])
+    internals(scheduler).events.emit(recovered)
+    assert [word for word, _ in told] == ["error", "finished"]
+    assert all(isinstance(event, Recovered) for _, event in told)
+    assert [one.outcome for _, event in told for one in event.reports] == [OutcomeKind.LOST] * 2
 
 
 async def test_executions_that_are_skipped_later_are_told_one_by_one(tickwell):

@@ -71,6 +71,12 @@ class Hooks:
         With a job it is called for this job's events only.
         """
         choose, takes_event = _chooser(what), _takes_event(hook)
+        if job is not None and not _names_jobs(what):
+            raise InvalidInput(
+                f"an event {what if isinstance(what, str) else what.__name__!r} names no job",
+                field="job",
+                hint="Leave the job out, and look at the event",
+            )
 
         def hear(event: inner.Event) -> None:
             chosen = choose(event)
@@ -126,7 +132,7 @@ class Hooks:
 
 def about(event: inner.Event, job: str) -> inner.Event | None:
     """What of an event is about a job; None: nothing."""
-    if isinstance(event, JobChanged | JobPaused | JobOver):
+    if isinstance(event, _OF_ONE_JOB):
         return event if event.job == job else None
     for kind, field, name in _PARTS:
         if isinstance(event, kind):
@@ -144,6 +150,16 @@ _PARTS: tuple[tuple[Any, str, Callable[[Any], str]], ...] = (
     (inner.AttemptsFenced, "reports", lambda report: str(report.claim.job.name)),
     (inner.Recovered, "reports", lambda report: str(report.claim.job.name)),
 )
+
+
+_OF_ONE_JOB = JobChanged, JobPaused, JobOver
+
+
+def _names_jobs(what: What | type[Event]) -> bool:
+    """Whether its events tell which jobs they are about."""
+    if isinstance(what, type):
+        return engine_class(what) in {*_OF_ONE_JOB, *(kind for kind, _, _ in _PARTS)}
+    return what not in {"start", "stop", "idle", "revived"}
 
 
 def _also(what: What | type[Event]) -> frozenset[type]:
@@ -196,7 +212,7 @@ def _errors(event: inner.Event) -> inner.Event | None:
     """What went wrong: a step of the engine, a listener, or attempts, and of these only them."""
     if isinstance(event, StepFailed | ListenerFailed):
         return event
-    if isinstance(event, AttemptsFinished):
+    if isinstance(event, AttemptsFinished | inner.Recovered):
         failed = [report for report in event.reports if report.outcome in _FAILED]
         return replace(event, reports=failed) if failed else None
     return None
@@ -211,7 +227,7 @@ def _late(event: inner.Event) -> inner.Event | None:
 
 def _finished(event: inner.Event) -> inner.Event | None:
     """Attempts that ended; a fire that its condition denied is told of as skipped."""
-    if not isinstance(event, AttemptsFinished):
+    if not isinstance(event, AttemptsFinished | inner.Recovered):
         return None
     ended = [report for report in event.reports if report.state is not State.SKIPPED]
     return replace(event, reports=ended) if ended else None
