@@ -101,6 +101,18 @@ def test_what_cannot_be_is_named(tmp_path, toml, environ, message):
     assert message in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "poll"),
+    [
+        ("SCHEDULER_POLL_INTERVAL", "500", 0.5),
+        ("SCHEDULER_POLL_INTERVAL", "2s", 2.0),
+        ("SCHEDULER_TICK_INTERVAL", "2", 2.0),
+    ],
+)
+def test_a_bare_number_is_what_its_variable_counts(tmp_path, variable, value, poll):
+    assert configure(None, {variable: value}, tmp_path).settings.poll == poll
+
+
 def test_customary_names_are_known_and_ours_win(tmp_path):
     environ = {
         "DATABASE_URL": "mysql+pymysql://user:password@localhost:3306/scheduler",

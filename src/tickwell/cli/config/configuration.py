@@ -67,10 +67,10 @@ def read(name: str, text: str, origin: str) -> Any:
     return tuple(part.strip() for part in raw.split(",") if part.strip())
 
 
-def in_seconds(text: str, origin: str) -> Any:
-    """A value of a variable that counts seconds by the convention of others; a unit may follow."""
+def _counted(text: str, origin: str, unit: str) -> Any:
+    """A value of a variable that counts so by the convention of others; a unit may follow."""
     raw = text.strip()
-    return _duration(f"{raw}s" if raw.replace(".", "", 1).isdecimal() else raw, origin)
+    return _duration(f"{raw}{unit}" if raw.replace(".", "", 1).isdecimal() else raw, origin)
 
 
 def _duration(value: Any, origin: str) -> Any:
@@ -96,10 +96,13 @@ FILE, DOTENV, PREFIX = "tickwell.toml", ".env", "TICKWELL_"
 CUSTOMARY = {
     "DATABASE_URL": "store",
     "REDIS_URL": "notify",
+    "SCHEDULER_POLL_INTERVAL": "poll",
     "SCHEDULER_TICK_INTERVAL": "poll",
     "SCHEDULER_BATCH_SIZE": "batch",
     "MAX_CONCURRENT_JOBS": "capacity",
 }
+#: Those that have numbers without a unit, and what they count.
+_UNITS = {"SCHEDULER_POLL_INTERVAL": "ms", "SCHEDULER_TICK_INTERVAL": "s"}
 #: What a command needs to ask a server, which is no setting of a process that runs jobs.
 REMOTE = ("server", "key")
 #: Variables of ours that are no settings.
@@ -241,8 +244,8 @@ def _from_texts(texts: Mapping[str, str], where: str) -> Found:
         # A URL that is there and empty is how containers say that there is none.
         if text or (text is not None and variable not in _URLS):
             origin = f"{variable} {where}"
-            in_their_unit = variable == "SCHEDULER_TICK_INTERVAL"
-            value = in_seconds(text, origin) if in_their_unit else read(name, text, origin)
+            unit = _UNITS.get(variable)
+            value = _counted(text, origin, unit) if unit else read(name, text, origin)
             yield name, _without_driver(value) if variable == "DATABASE_URL" else value, origin
 
 
