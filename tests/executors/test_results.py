@@ -1,5 +1,6 @@
 """What handlers return: stored by the rules of arguments, or marked as not stored."""
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -61,6 +62,7 @@ def test_a_result_is_stored_as_an_argument_is(result, kept):
         (float("nan"), "float is not JSON", "nan"),
         (b"x", "bytes is not JSON", "b'x'"),
         (Strange(), "Strange is not JSON", "<Strange>"),
+        (json.loads("[" * 102 + "]" * 102), "list is not JSON: it is nested more", "[[["),
     ],
 )
 def test_what_cannot_be_stored_is_marked_and_never_a_value(result, why, begins):

@@ -29,6 +29,13 @@ def scheduler(request, tmp_path):
     return Scheduler(url, settings=Settings(beat="200ms"))
 
 
+def nested(depth):
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 @dataclass
 class Receipt:
     number: str
@@ -267,6 +274,9 @@ async def test_middleware_that_calls_the_handler_again_finds_its_steps_done(sche
         (object(), "which is not JSON"),
         (float("nan"), "which is not JSON"),
         ("x" * 64_000, "64,002 characters of JSON; 64,000 are kept"),
+        (nested(101), "it is nested more than 100 deep"),
+        (nested(900), "it is nested more than 100 deep"),
+        ({(1, 2): 3}, "keys must be str"),
     ],
 )
 async def test_a_result_that_cannot_be_kept_fails_the_attempt(scheduler, value, words):
@@ -399,6 +409,21 @@ async def test_a_stale_attempt_is_told_and_the_others_go_on():
     assert good is None
     assert isinstance(stale, StaleAttempt)
     assert "attempt 13 of execution e is over, so step 'b' was not kept" in str(stale)
+
+
+async def test_a_step_that_the_store_cannot_keep_fails_no_other_of_its_batch():
+    class Picky(Sluggish):
+        async def write_steps(self, steps):
+            if any(step.name == "odd" for step in steps):
+                raise ValueError("no such value")
+            return await super().write_steps(steps)
+
+    writer = StepWriter(Picky(), ManualClock())
+    named = [a_step("a"), a_step("odd"), a_step("b", attempt=13)]
+    good, odd, stale = await asyncio.gather(*map(writer.write, named), return_exceptions=True)
+    assert good is None
+    assert isinstance(odd, ValueError)
+    assert isinstance(stale, StaleAttempt)
 
 
 async def test_a_store_that_is_away_is_waited_for():

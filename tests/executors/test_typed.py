@@ -14,6 +14,7 @@ from uuid import UUID
 import pydantic
 import pytest
 
+from tickwell.domain.payload import checked
 from tickwell.errors import InvalidJob, InvalidPayload
 from tickwell.executors.handlers import Handler
 from tickwell.executors.run import Run
@@ -448,3 +449,12 @@ def test_a_result_that_its_type_fails_to_read_stays_json():
         raise NotImplementedError
 
     assert Handler("make", make).result("two") == "two"
+
+
+@pytest.mark.parametrize("value", [nested(900, None), {"by": {(1, 2): 3}}], ids=["deep", "key"])
+def test_arguments_that_no_json_holds_are_left_to_the_check_of_payloads(value):
+    def take(given: Any) -> None: ...
+
+    payload = Handler("take", take).payload(value)
+    with pytest.raises(InvalidPayload, match=r"nested more than 100 deep|is not a text"):
+        checked(payload)

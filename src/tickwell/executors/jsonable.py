@@ -80,6 +80,8 @@ def _container(value: Any, depth: int) -> Any:
 def _key(key: Any) -> Any:
     """As an object has it: a text; what is none is left for the check of payloads to refuse."""
     written = jsonable(key)
+    if isinstance(written, list | dict):
+        return key
     return str(written) if type(written) is int else written
 
 

@@ -8,8 +8,7 @@ from typing import Any, Protocol
 from tickwell.domain.execution import Claim
 from tickwell.domain.step import CHECKPOINT, LONGEST_NAME, MOST_CHARACTERS, MOST_STEPS, WAIT, Step
 from tickwell.errors import InvalidInput, InvalidPayload
-from tickwell.executors.jsonable import jsonable
-from tickwell.executors.results import LIMIT
+from tickwell.executors.results import LIMIT, as_json
 from tickwell.executors.text import clean
 
 
@@ -126,7 +125,7 @@ def check_name(name: str) -> str:
 
 def _as_json(value: Any, what: str) -> str:
     try:
-        text = clean(json.dumps(jsonable(value), allow_nan=False, ensure_ascii=False))
+        text = as_json(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidPayload(
             f"{what} returned {type(value).__name__}, which is not JSON: {clean(str(error))[:200]}",

@@ -68,16 +68,27 @@ class StepWriter:
     async def _run(self) -> None:
         while self._pending:
             batch = list(islice(self._pending, BATCH))
-            steps = [step for step, _ in batch]
-            refused: list[Step] = []
-            failure: Exception | None = None
             try:
-                refused = await self._patiently(lambda: self.store.write_steps(steps))  # noqa: B023
-            except Exception as error:  # noqa: BLE001 - the step's caller gets it
-                failure = error
-            for step, done in batch:
+                await self._write(batch)
+            except Exception:  # noqa: BLE001 - one of them may be to blame: not the others
+                for one in batch:
+                    await self._write_alone(one)
+            for _ in batch:
                 self._pending.popleft()
-                _tell(done, step, failure, stale=step in refused)
+
+    async def _write(self, batch: list[tuple[Step, asyncio.Future[None]]]) -> None:
+        steps = [step for step, _ in batch]
+        refused = await self._patiently(lambda: self.store.write_steps(steps))
+        for step, done in batch:
+            if not done.done():  # else nobody waits any more
+                _tell(done, step, stale=step in refused)
+
+    async def _write_alone(self, one: tuple[Step, asyncio.Future[None]]) -> None:
+        try:
+            await self._write([one])
+        except Exception as error:  # noqa: BLE001 - the step's caller gets it
+            if not one[1].done():
+                one[1].set_exception(error)
 
     async def _patiently(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
         while True:
@@ -87,14 +98,8 @@ class StepWriter:
                 await self.clock.wait(asyncio.Event(), REST)
 
 
-def _tell(
-    done: asyncio.Future[None], step: Step, failure: Exception | None, *, stale: bool
-) -> None:
-    if done.done():  # nobody waits any more
-        return
-    if failure is not None:
-        done.set_exception(failure)
-    elif stale:
+def _tell(done: asyncio.Future[None], step: Step, *, stale: bool) -> None:
+    if stale:
         done.set_exception(StaleAttempt(step.execution, step.attempt, step.name))
     else:
         done.set_result(None)
