@@ -124,6 +124,9 @@ class Settings:
     allow_private: tuple[str, ...] = ()
     #: Ports that webhooks may go to; "8000-8999" is a range, "1-65535" is any.
     allow_ports: tuple[str, ...] = ("80", "443")
+    #: Hosts that webhooks may go to, by project: "billing:api.example.com", "*:*.example.com";
+    #: empty: any.
+    allow_hosts: tuple[str, ...] = ()
     #: Networks that webhooks may not go to, public or not.
     deny_networks: tuple[str, ...] = ()
     #: Whether webhooks may go to the HTTP listener and to the store.
@@ -182,6 +185,13 @@ class Settings:
             _check_networks(getattr(self, name), name)
         for ports in self.allow_ports:
             _check_ports(ports)
+        for rule in self.allow_hosts:
+            if not is_rule(rule):
+                raise InvalidSetting(
+                    f"{rule[:100]!r} is not a project and a host",
+                    field="allow_hosts",
+                    hint='Use "billing:api.example.com", or "*:*.example.com" for all projects',
+                )
 
 
 #: Scheme, host and port, and where a proxy has us.

@@ -392,3 +392,12 @@ def test_a_celery_task_needs_a_rule(tickwell, project, monkeypatch):
     ended = tickwell(*job, "--project", project)
     assert ended.code == 2
     assert f'Add "{project}:shop.tasks.charge" to the setting celery_tasks' in ended.err
+
+
+def test_a_host_that_is_off_the_list_is_refused(tickwell, monkeypatch):
+    monkeypatch.setenv("TICKWELL_ALLOW_HOSTS", "*:*.example.com")
+    for host, code in (("a.example.com", 0), ("a.example.net", 2)):
+        ended = tickwell("jobs", "add", host, "--every", "5m", "--url", f"https://{host}/")
+        assert ended.code == code, ended.err
+    assert "project 'default' may not call a.example.net" in ended.err
+    assert 'Add "default:a.example.net" to allow_hosts' in ended.err

@@ -28,12 +28,19 @@ def rule_for(project: str, task: str) -> str:
     return f"{escape(project)}:{escape(task)}"
 
 
-def why_forbidden(rules: Sequence[str], project: str, task: str) -> str:
-    """Why the project may not send the task, and what to do; empty: it may."""
+def is_allowed(rules: Sequence[str], project: str, name: str) -> bool:
+    """Whether one of the rules is for the project and for this task, or host."""
     for rule in rules:
         whose, _, pattern = rule.partition(":")
-        if fnmatchcase(project, whose) and fnmatchcase(task, pattern):
-            return ""
+        if fnmatchcase(project, whose) and fnmatchcase(name, pattern):
+            return True
+    return False
+
+
+def why_forbidden(rules: Sequence[str], project: str, task: str) -> str:
+    """Why the project may not send the task, and what to do; empty: it may."""
+    if is_allowed(rules, project, task):
+        return ""
     return (
         f"project {project!r} may not send the Celery task {task[:80]!r}."
         f' Add "{rule_for(project, task[:80])}" to the setting celery_tasks'

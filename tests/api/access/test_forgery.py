@@ -46,6 +46,45 @@ async def test_the_corpus_is_refused_and_nothing_is_written(house, shown, url):
     assert (await house.http.get("/jobs", headers=shown)).json()["items"] == []
 
 
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"target": {"http": {"url": "https://example.com/"}}}, ""),
+        ({"target": {"http": {"url": "https://example.net/"}}}, "/target/http/url"),
+        (
+            {
+                "target": {
+                    "http": {
+                        "url": "https://example.com/",
+                        "auth": {
+                            "oauth": {
+                                "token_url": "https://example.net/",
+                                "client_id": "a",
+                                "client_secret": "{{secret.a}}",
+                            }
+                        },
+                    }
+                }
+            },
+            "/target/http/auth/oauth/token_url",
+        ),
+        (
+            {"target": {"call": {"handler": "x"}}, "only_if": "https://example.net/changed"},
+            "/only_if",
+        ),
+    ],
+)
+async def test_a_project_calls_hosts_of_its_list_only(house, shown, fields, pointer):
+    guard = Guard(allow_hosts=["a:example.com", "b:*"])
+    names, clock = Names(example_com=["93.184.216.34"]), house.world.clock
+    house.world.operation_context.jobs.admit = Admission(guard, names, clock)
+    answer = await house.http.post("/jobs", json=JOB | fields, headers=shown)
+    found = [each["pointer"] for each in answer.json().get("errors", ())]
+    assert found == ([pointer] if pointer else [])
+    items = (await house.http.get("/jobs", headers=shown)).json()["items"]
+    assert len(items) == (not pointer)
+
+
 async def test_an_import_path_is_no_handler_and_nothing_is_written(house, shown):
     for handler, status in (("os:system", 422), ("os.path:join", 422), ("mail.send", 201)):
         target = {"call": {"handler": handler}}

@@ -26,7 +26,13 @@ from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.cursor_seal import LOCAL_SEAL, CursorSeal
 from tickwell.services.documents import finding_document
 from tickwell.services.health import weak_link_findings
-from tickwell.services.jobs.admission import admission, check_certificate, check_handler, check_task
+from tickwell.services.jobs.admission import (
+    admission,
+    check_certificate,
+    check_handler,
+    check_hosts,
+    check_task,
+)
 from tickwell.services.keyring.source import load_keys
 from tickwell.services.operations import OperationContext, Operations
 from tickwell.services.operations.catalog import operation as operation_named
@@ -246,7 +252,9 @@ class StoreConnection(Connection):
         check_handler(job)
         check_certificate(job)
         check_task(job, self.settings.celery_tasks)
-        await check_target(job.target, Guard.of(self.settings), SystemResolver())
+        guard = Guard.of(self.settings)
+        check_hosts(job, guard)
+        await check_target(job.target, guard, SystemResolver())
 
     def _origin(self) -> str:
         settings = self.settings

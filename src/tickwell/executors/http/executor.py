@@ -102,7 +102,7 @@ class HttpExecutor:
 
     def prepare(self, job: Job) -> None:
         """Load the client, and take the target apart: at the instant all would be late by it."""
-        with contextlib.suppress(InvalidInput):  # the attempt says so
+        with contextlib.suppress(InvalidInput, Refused):  # the attempt says so
             self._plan(job)
         if self._client is None and self._loading is None:
             self._loading = asyncio.create_task(self._open())
@@ -114,6 +114,8 @@ class HttpExecutor:
             plan = self._plan(claim.job)
         except InvalidInput as error:
             return Outcome(kind=OutcomeKind.FAILED, error=str(error), retry=False)
+        except Refused as error:
+            return Outcome(kind=OutcomeKind.RELEASED, error=str(error), not_here=True)
         PROJECT.set(claim.job.project)
         host = plan.url.host
         client = self._client or await self._open()
@@ -256,6 +258,8 @@ class HttpExecutor:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
             plan = Plan(job.target)
+            for url in plan.dialled:
+                self.guard.check_host(job.project, url.host)
             if plan.size <= LARGEST_PLAN:
                 self._plans[key] = plan
         return plan

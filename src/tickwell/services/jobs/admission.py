@@ -17,7 +17,7 @@ from tickwell.domain.policy import DAY, Misfire, OnMisfire
 from tickwell.domain.sender import KINDS, is_sender
 from tickwell.domain.target import DEFAULT_RULES, Call, why_forbidden
 from tickwell.errors import InvalidJob
-from tickwell.executors.http.network.guard import Guard, check_unresolved
+from tickwell.executors.http.network.guard import Guard, Refused, check_unresolved
 from tickwell.executors.http.network.resolver import PROJECT, Resolver, SystemResolver
 from tickwell.executors.http.tls.client_key import Unusable, checked_pem
 from tickwell.services.redaction.masking import masked_url
@@ -59,6 +59,7 @@ class Admission:
             self._check_timeout(job)
             check_condition(job)
             check_task(job, self._rules)
+            check_hosts(job, self._guard)
             addresses = [*_addresses(job)] if job.only_if is not None else []
             if alike.setdefault(id(job.target), job) is job:
                 check_certificate(job)
@@ -100,6 +101,15 @@ def check_task(job: Job, rules: Sequence[str]) -> None:
         if why:
             reason, _, hint = why.partition(". ")
             raise InvalidJob(reason, field="target.celery.task", hint=hint)
+
+
+def check_hosts(job: Job, guard: Guard) -> None:
+    """Refuse an address at a host that the job's project may not call."""
+    for text, field in _addresses(job):
+        try:
+            guard.check_host(job.project, parse_url(text, field).host)
+        except Refused as refused:
+            raise InvalidJob(refused.reason, field=field, hint=refused.hint) from None
 
 
 def check_handler(job: Job) -> None:

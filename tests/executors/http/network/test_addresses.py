@@ -189,12 +189,48 @@ async def test_denied_networks_are_denied_though_public():
         await check_url("https://8.8.8.8/", guard, Names())
 
 
+def test_hosts_are_allowed_by_project():
+    guard = Guard(allow_hosts=["*:*.Example.com", "billing:api.stripe.com", "b*:[2]0.test"])
+    for project, host in (
+        ("shop", "hooks.example.com"),
+        ("billing", "a.b.example.com"),
+        ("billing", "api.stripe.com"),
+        ("billing", "20.test"),
+    ):
+        guard.check_host(project, host)
+    for project, host in (
+        ("shop", "api.stripe.com"),
+        ("Billing", "api.stripe.com"),
+        ("shop", "example.com"),
+        ("shop", "hooks.example.com.evil.test"),
+        ("shop", "93.184.216.34"),
+    ):
+        with pytest.raises(Refused, match=f"project '{project}' may not call {host}"):
+            guard.check_host(project, host)
+    Guard().check_host("shop", "anywhere.test")
+
+
+async def test_a_host_that_is_off_the_list_is_left_to_other_workers(make_executor, dials):
+    executor = make_executor(guard=Guard(**OPEN, allow_hosts=["*:example.com"]))
+    for target in (
+        Http("https://example.net/"),
+        Http("https://example.com/", auth=OAuth("https://example.net/token", "id", "secret")),
+    ):
+        claim = a_claim(target)
+        outcome = await executor.run(claim)
+        assert (outcome.kind, outcome.not_here) == ("released", True)
+        assert "may not call example.net. Add " in outcome.error
+        assert await executor.refusal(claim.job) == outcome.error
+    assert dials == []
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
         ("allow_private", ("10.0.0.1/8",)),
         ("allow_private", ("everything",)),
         ("deny_networks", ("10.0.0/33",)),
+        ("allow_hosts", ("example.com",)),
         ("allow_ports", ("0",)),
         ("allow_ports", ("9-1",)),
         ("allow_ports", ("any",)),

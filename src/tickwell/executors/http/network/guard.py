@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from tickwell.domain.http import Http, OAuth
 from tickwell.domain.http.url import Url, parse_url
 from tickwell.domain.store_url import split_store_url
-from tickwell.domain.target import Target
+from tickwell.domain.target import Target, is_allowed, rule_for
 from tickwell.errors import InvalidJob
 from tickwell.executors.http.network.resolver import Resolver
 from tickwell.settings import Settings
@@ -112,6 +112,7 @@ class Guard:
         allow_http: bool = False,
         allow_private: Iterable[str] = (),
         allow_ports: Iterable[str] = ("80", "443"),
+        allow_hosts: Sequence[str] = (),
         deny_networks: Iterable[str] = (),
         own_addresses: OwnAddresses | None = None,
     ) -> None:
@@ -119,6 +120,10 @@ class Guard:
         self._private: tuple[Network, ...] = tuple(map(ip_network, allow_private))
         self._denied: tuple[Network, ...] = tuple(map(ip_network, deny_networks))
         self._ports = [_port_range(text) for text in allow_ports]
+        self._hosts = [
+            f"{project}:{host.lower()}"  # as URLs have it
+            for project, _, host in (rule.partition(":") for rule in allow_hosts)
+        ]
         self.own_addresses = own_addresses or OwnAddresses()
 
     @classmethod
@@ -128,6 +133,7 @@ class Guard:
             allow_http=settings.allow_http,
             allow_private=settings.allow_private,
             allow_ports=settings.allow_ports,
+            allow_hosts=settings.allow_hosts,
             deny_networks=settings.deny_networks,
             own_addresses=None if settings.allow_own else OwnAddresses(own_endpoints(settings)),
         )
@@ -147,6 +153,14 @@ class Guard:
         if found:  # all at once: who mends one does not come back for the next
             hints = ". ".join(each.hint for each in found if each.hint)
             raise Refused(", ".join(each.reason for each in found), hints)
+
+    def check_host(self, project: str, host: str) -> None:
+        """Refuse a host that is none of those that the project may call, if they are listed."""
+        if self._hosts and not is_allowed(self._hosts, project, host):
+            rule = rule_for(project, host)
+            raise Refused(
+                f"project {project!r} may not call {host}", f'Add "{rule}" to allow_hosts if meant'
+            )
 
     def check_name(self, host: str) -> None:
         """Refuse names that are internal by their form, without asking whether they exist."""
