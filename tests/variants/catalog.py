@@ -809,4 +809,18 @@ VARIANTS = [
             test="observe/test_traces.py::test_attempts_of_an_execution_are_in_one_trace_and_errors_have_no_secrets"
         ),
     ),
+    Variant(
+        name="copies counted twice",
+        flaw="what a copy writes again after a kill replaces what is there",
+        patch=stores.copies_counted_twice,
+        prey=Tested(test="contract/test_memory.py::TestMemory::test_what_is_there_is_left_alone"),
+    ),
+    Variant(
+        name="copies without gates",
+        flaw="two executions of a job run at once in the store that it was copied to",
+        patch=stores.copies_without_gates,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_the_jobs_own_gate_is_held_as_before"
+        ),
+    ),
 ]

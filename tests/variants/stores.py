@@ -19,6 +19,7 @@ from tickwell.stores.memory.liveness import MemoryLiveness
 from tickwell.stores.memory.queue import MemoryQueue
 from tickwell.stores.memory.reports import MemoryReports
 from tickwell.stores.memory.steps import MemorySteps
+from tickwell.stores.memory.transfer import MemoryTransfer
 
 
 def move_before_record(patches):
@@ -290,3 +291,23 @@ def recall_uncounted(patches):
         return is_new
 
     patches.setattr(catalog, "leave_out", leave_out)
+
+
+def copies_counted_twice(patches):
+    """What is restored again, after a kill, replaces what is there."""
+
+    async def restore_executions(self, kept):
+        for one in kept:
+            self._restore(one)
+
+    patches.setattr(MemoryTransfer, "restore_executions", restore_executions)
+
+
+def copies_without_gates(patches):
+    """The permits of jobs' own gates are not restored: two executions run at once."""
+    sound = MemoryTransfer._restore
+
+    def restore(self, kept):
+        sound(self, replace(kept, holds_job=False))
+
+    patches.setattr(MemoryTransfer, "_restore", restore)

@@ -39,6 +39,7 @@ from tickwell.ports.records import (
     Record,
     Wakeup,
 )
+from tickwell.ports.transfer import TransferStore
 
 #: `domain.planning.plan` with the instant and the horizon filled in.
 PlanMaker = Callable[[Job, Cursor], Plan]
@@ -364,5 +365,7 @@ class Upkeep(Protocol):
         ...
 
 
-class Store(QueueStore, CatalogStore, HistoryStore, StepStore, RecordStore, Upkeep, Protocol):
+class Store(
+    QueueStore, CatalogStore, HistoryStore, StepStore, RecordStore, TransferStore, Upkeep, Protocol
+):
     """Everything."""

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from tickwell.domain.change import Changed, Changer
 from tickwell.domain.execution import Claim, Execution, NewExecution, RangeSkip, Start, State
-from tickwell.domain.job import Entry, JobState
+from tickwell.domain.job import Entry, Job, JobState
 from tickwell.domain.outcome import Report
 from tickwell.domain.queue import LaneLength
 from tickwell.domain.step import Step
@@ -26,6 +26,7 @@ from tickwell.ports.records import (
     Wakeup,
 )
 from tickwell.ports.store import CatalogStore, PlanMaker, RecordStore, StepStore
+from tickwell.ports.transfer import KeptExecution, TransferStore
 
 
 class FiringPart(Protocol):
@@ -115,6 +116,7 @@ class ComposedStore:
     history: HistoryPart
     steps: StepStore
     records: RecordStore
+    transfer: TransferStore
 
     async def fire_due(
         self, now: int, horizon: int, limit: int, plan: PlanMaker, *, round_robin: bool = False
@@ -236,3 +238,18 @@ class ComposedStore:
 
     async def delete_record(self, kind: str, project: str, key: str) -> bool:
         return await self.records.delete_record(kind, project, key)
+
+    async def read_executions(self, after: str, limit: int) -> list[KeptExecution]:
+        return await self.transfer.read_executions(after, limit)
+
+    async def restore_executions(self, kept: Sequence[KeptExecution]) -> None:
+        await self.transfer.restore_executions(kept)
+
+    async def restore_skips(self, job: Job, skips: Sequence[RangeSkip]) -> None:
+        await self.transfer.restore_skips(job, skips)
+
+    async def read_records(self, after: tuple[str, str, str], now: int, limit: int) -> list[Record]:
+        return await self.transfer.read_records(after, now, limit)
+
+    async def restore_records(self, records: Sequence[Record]) -> None:
+        await self.transfer.restore_records(records)

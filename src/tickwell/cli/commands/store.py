@@ -6,17 +6,20 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tickwell.cli.command import DEFAULT_STORE, Json, Store, group
 from tickwell.cli.output.screen import Screen, progress
 
-app = group("store", "Migrate, back up and verify the store.")
+if TYPE_CHECKING:
+    from tickwell.services.store_copy import Tally
+
+app = group("store", "Migrate, back up, copy and verify the store.")
 
 
 @app.command()
@@ -78,6 +81,92 @@ def backup(
             f"The server keys are not in it: {keys} has them, keep a copy of it elsewhere."
             f" A service on the copy looks for them in {key_file(f'sqlite:///{target}')}"
         )
+
+
+From = Annotated[str, typer.Argument(metavar="FROM", help="URL of the store to copy.")]
+To = Annotated[str, typer.Argument(metavar="TO", help="URL of the empty store to fill.")]
+Live = Annotated[bool, typer.Option("--live", help="Copy even while processes use the stores.")]
+#: Records after which a line tells how far it is, where no terminal shows it.
+PER_LINE = 50_000
+
+
+@app.command()
+def copy(*, source: From, target: To, live: Live = False, as_json: Json = False) -> None:
+    """Copy everything into another, empty store; stop all services first."""
+    import asyncio
+
+    from tickwell.cli.config.configuration import configure
+    from tickwell.cli.connection.store_connection import check_there
+    from tickwell.services.keyring.source import key_file, key_path
+
+    settings = configure(source).settings
+    check_there(source)
+    if target.startswith("memory:"):
+        check_there(target)
+    screen = Screen()
+    names, tallies = asyncio.run(_copy(screen, source, target, live=live))
+    if as_json:
+        screen.json(
+            {
+                "from": names[0],
+                "to": names[1],
+                "kinds": {
+                    kind: {"count": each.count, "digest": each.hex}
+                    for kind, each in tallies.items()
+                },
+            }
+        )
+        return
+    counts = ", ".join(f"{each.count:,} {kind}" for kind, each in tallies.items())
+    screen.say(f"Copied {names[0]} to {names[1]} and verified it: {counts}.")
+    keys = key_path(settings)
+    if keys is not None and keys.exists():
+        screen.say(
+            f"The server keys are not in it. Copy {keys} to {key_file(target)}, where a service on"
+            " the copy looks for them"
+        )
+
+
+async def _copy(
+    screen: Screen, source: str, target: str, *, live: bool
+) -> tuple[tuple[str, str], dict[str, Tally]]:
+    """The names of both stores, and what was copied."""
+    from tickwell.services.store_copy import StoreCopy
+    from tickwell.wiring import leave_missing, make_store
+
+    stores = make_store(source), make_store(target)
+    leave_missing(stores[0])
+    async with AsyncExitStack() as stack:
+        for store in stores:
+            await store.open()
+            stack.push_async_callback(store.close)
+        copying = StoreCopy(*stores)
+        await copying.prepare(live=live)
+        if copying.continues:
+            screen.say("An earlier copy was cut off; it goes on where that one ended.")
+        total = await copying.total()
+        with _steps(screen, "Copying", total) as told:
+            told(copying.done)
+            await copying.copy(told)
+        with _steps(screen, "Verifying", total) as told:
+            tallies = await copying.verify(told)
+    return (stores[0].name, stores[1].name), tallies
+
+
+@contextmanager
+def _steps(screen: Screen, label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar on a terminal, a line now and then elsewhere."""
+    done = 0
+    with progress(screen, label, total) as update:
+
+        def told(count: int) -> None:
+            nonlocal done
+            before, done = done, done + count
+            update(count)
+            if not screen.is_watched and done // PER_LINE > before // PER_LINE:
+                screen.say(f"{label}: {done:,} of {total:,}")
+
+        yield told
 
 
 #: As in `tickwell.testing.verify`, which stands above the command line and is not imported here.

@@ -19,6 +19,7 @@ from tickwell.stores.memory.queue import MemoryQueue
 from tickwell.stores.memory.reports import MemoryReports
 from tickwell.stores.memory.steps import MemorySteps
 from tickwell.stores.memory.tables import Tables
+from tickwell.stores.memory.transfer import MemoryTransfer
 
 
 class MemoryStore(ComposedStore):
@@ -39,6 +40,7 @@ class MemoryStore(ComposedStore):
         self.history = MemoryHistory(self.flow)
         self.steps = MemorySteps(self.flow)
         self.records = MemoryRecords(self.tables)
+        self.transfer = MemoryTransfer(self.flow)
         self.pruning = MemoryPruning(self.tables)
         self._wall = wall
 

@@ -24,7 +24,7 @@ class MongoRecords(Part):
     async def put_record(
         self, record: Record, now: int, expected_version: int | None = None
     ) -> bool:
-        id = _id(record.kind, record.project, record.key)
+        id = record_id(record.kind, record.project, record.key)
         if expected_version == 0:
             return await self._put_new(id, self._written(record, now), now)
         where: Document = {"_id": id}
@@ -41,7 +41,7 @@ class MongoRecords(Part):
         if records:
             changes = [
                 UpdateOne(
-                    {"_id": _id(one.kind, one.project, one.key)},
+                    {"_id": record_id(one.kind, one.project, one.key)},
                     self._replacing(one, now),
                     upsert=True,
                 )
@@ -81,7 +81,7 @@ class MongoRecords(Part):
     @translate_errors
     async def get_record(self, kind: str, project: str, key: str, now: int) -> Record | None:
         doc = await self.database.records.find_one(
-            {"_id": _id(kind, project, key), **_unexpired(now)}
+            {"_id": record_id(kind, project, key), **_unexpired(now)}
         )
         return None if doc is None else record_of(doc)
 
@@ -89,7 +89,7 @@ class MongoRecords(Part):
     async def list_records(
         self, kind: str, project: str, prefix: str, now: int, limit: int = 1000
     ) -> list[Record]:
-        begin = _id(kind, project, prefix)
+        begin = record_id(kind, project, prefix)
         span = {"$gte": begin, "$lt": begin + LAST}
         found = self.database.records.find(
             {"_id": span, **_unexpired(now)}, sort=[("_id", 1)], limit=limit
@@ -98,22 +98,22 @@ class MongoRecords(Part):
 
     @translate_errors
     async def delete_record(self, kind: str, project: str, key: str) -> bool:
-        gone = await self.database.records.delete_one({"_id": _id(kind, project, key)})
+        gone = await self.database.records.delete_one({"_id": record_id(kind, project, key)})
         return gone.deleted_count > 0
 
 
 def version_record(project: str, key: str, document: Any) -> Document:
     """The record of a former definition of a job."""
-    id = _id(JOB_VERSION, project, key)
+    id = record_id(JOB_VERSION, project, key)
     return {"_id": id, "document": json.dumps(document), "version": 1}
 
 
 def version_prefix(project: str, key: str) -> str:
     """The prefix of the ids of former definitions, for a prefix of their keys."""
-    return _id(JOB_VERSION, project, key)
+    return record_id(JOB_VERSION, project, key)
 
 
-def _id(kind: str, project: str, key: str) -> str:
+def record_id(kind: str, project: str, key: str) -> str:
     """One text, so that a prefix of the key is a prefix of the id; names hold no line ends."""
     return clean(f"{kind}\n{project}\n{key}") or ""
 

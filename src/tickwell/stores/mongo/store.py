@@ -18,6 +18,7 @@ from tickwell.stores.mongo.records import MongoRecords
 from tickwell.stores.mongo.reports import MongoReports
 from tickwell.stores.mongo.server import prepare
 from tickwell.stores.mongo.steps import MongoSteps
+from tickwell.stores.mongo.transfer import MongoTransfer
 from tickwell.stores.mongo.url import Location, parse
 from tickwell.stores.mongo.workspace.overlap_gates import OverlapGates
 from tickwell.stores.mongo.workspace.sweep import Sweeper
@@ -47,6 +48,7 @@ class MongoStore(ComposedStore):
         self.liveness = MongoLiveness(self.sweeper)
         self.steps = MongoSteps(transactions)
         self.records = MongoRecords(self.client)
+        self.transfer = MongoTransfer(transactions)
         self.pruning = MongoPruning(transactions)
 
     @classmethod

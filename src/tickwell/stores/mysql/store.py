@@ -22,6 +22,7 @@ from tickwell.stores.sql.history import SqlHistory
 from tickwell.stores.sql.liveness import SqlLiveness
 from tickwell.stores.sql.parts import Context
 from tickwell.stores.sql.store import SqlStore
+from tickwell.stores.sql.transfer import SqlTransfer
 
 #: How often loops are woken, in seconds: the server tells nobody of others' writes.
 POLL = 1.0
@@ -47,6 +48,7 @@ class MysqlStore(SqlStore[Database]):
         self.history = SqlHistory(context)
         self.steps = MysqlSteps(context)
         self.records = MysqlRecords(context)
+        self.transfer = SqlTransfer(context)
         self.pruning = MysqlPruning(context)
         self._closed = asyncio.Event()
 

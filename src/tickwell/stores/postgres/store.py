@@ -24,6 +24,7 @@ from tickwell.stores.sql.parts import Context
 from tickwell.stores.sql.records import SqlRecords
 from tickwell.stores.sql.steps import SqlSteps
 from tickwell.stores.sql.store import SqlStore
+from tickwell.stores.sql.transfer import SqlTransfer
 
 
 class PostgresStore(SqlStore[Database]):
@@ -46,6 +47,7 @@ class PostgresStore(SqlStore[Database]):
         self.history = SqlHistory(context)
         self.steps = SqlSteps(context)
         self.records = SqlRecords(context)
+        self.transfer = SqlTransfer(context)
         self.pruning = PostgresPruning(context)
         self.transactions = PostgresTransactions(context)
         self._connect_bell()

@@ -22,7 +22,7 @@ class RedisRecords:
     ) -> bool:
         written = await self.client.call(
             "put_record",
-            _field(record.kind, record.project, record.key),
+            field_of(record.kind, record.project, record.key),
             now,
             "" if expected_version is None else expected_version,
             dumps(record.document),
@@ -34,40 +34,42 @@ class RedisRecords:
         await self.client.call(
             "put_records",
             now,
-            dumps([_field(one.kind, one.project, one.key) for one in records]),
+            dumps([field_of(one.kind, one.project, one.key) for one in records]),
             dumps([dumps(one.document) for one in records]),
             dumps(present(one.expires_at for one in records)),
         )
 
     async def get_record(self, kind: str, project: str, key: str, now: int) -> Record | None:
-        found = await self.client.call("get_record", _field(kind, project, key))
+        found = await self.client.call("get_record", field_of(kind, project, key))
         if found is None:
             return None
-        record = _record(kind, project, key, found)
+        record = record_of(kind, project, key, found)
         expired = record.expires_at is not None and record.expires_at <= now
         return None if expired else record
 
     async def list_records(
         self, kind: str, project: str, prefix: str, now: int, limit: int = 1000
     ) -> list[Record]:
-        first = _field(kind, project, prefix).encode()
+        first = field_of(kind, project, prefix).encode()
         found = await self.client.call(
             "list_records", b"[" + first, b"(" + first + b"\xff", now, limit
         )
         return [
-            _record(kind, project, field.decode().split("\0", 2)[2], value)
+            record_of(kind, project, field.decode().split("\0", 2)[2], value)
             for field, value in zip(found[::2], found[1::2], strict=True)
         ]
 
     async def delete_record(self, kind: str, project: str, key: str) -> bool:
-        return bool(await self.client.call("delete_record", _field(kind, project, key)))
+        return bool(await self.client.call("delete_record", field_of(kind, project, key)))
 
 
-def _field(kind: str, project: str, key: str) -> str:
+def field_of(kind: str, project: str, key: str) -> str:
+    """Under which field of the hash a record is."""
     return "\0".join(clean(part) or "" for part in (kind, project, key))
 
 
-def _record(kind: str, project: str, key: str, value: bytes) -> Record:
+def record_of(kind: str, project: str, key: str, value: bytes) -> Record:
+    """The record of what is stored there."""
     version, expires_at, document = json.loads(value)
     return Record(
         kind=kind,

@@ -42,12 +42,19 @@ class RedisSteps:
     async def list_steps(self, project: str, id: str) -> list[Step]:
         found = await self.client.call("list_steps", clean(project) or "", clean(id) or "")
         return in_order(
-            _step(id, name.decode(), stored)
+            step_of(id, name.decode(), stored)
             for name, stored in zip(found[::2], found[1::2], strict=True)
         )
 
 
-def _step(execution: str, name: str, stored: bytes) -> Step:
+def step_argument(step: Step) -> tuple[str, str]:
+    """The name of a step, and what is stored of it."""
+    stored = f"{int(step.is_final)}{dumps([step.attempt, step.at, step.value])}"
+    return clean(step.name) or "", stored
+
+
+def step_of(execution: str, name: str, stored: bytes | str) -> Step:
+    """The step of what is stored of it."""
     attempt, at, value = json.loads(stored[1:])
     return Step(
         execution=execution,
@@ -55,5 +62,5 @@ def _step(execution: str, name: str, stored: bytes) -> Step:
         name=name,
         value=value,
         at=at,
-        is_final=stored[:1] == b"1",
+        is_final=stored[:1] in {b"1", "1"},
     )

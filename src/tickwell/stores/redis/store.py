@@ -13,6 +13,7 @@ from tickwell.stores.redis.queue import RedisQueue, RedisReports
 from tickwell.stores.redis.records import RedisRecords
 from tickwell.stores.redis.server import check, enter, leave
 from tickwell.stores.redis.steps import RedisSteps
+from tickwell.stores.redis.transfer import RedisTransfer
 from tickwell.stores.redis.url import Location, parse
 
 
@@ -36,6 +37,7 @@ class RedisStore(ComposedStore):
         self.history = RedisHistory(self.client)
         self.steps = RedisSteps(self.client)
         self.records = RedisRecords(self.client)
+        self.transfer = RedisTransfer(self.client)
         self._is_open = False
 
     @classmethod

@@ -21,6 +21,7 @@ from tickwell.stores.sql.parts import Context
 from tickwell.stores.sql.records import SqlRecords
 from tickwell.stores.sql.steps import SqlSteps
 from tickwell.stores.sql.store import SqlStore
+from tickwell.stores.sql.transfer import SqlTransfer
 from tickwell.stores.sqlite import errors, listing
 from tickwell.stores.sqlite.connection import connect, prepare
 from tickwell.stores.sqlite.database import Database
@@ -79,6 +80,7 @@ class SqliteStore(SqlStore[Database]):
         self.history = SqlHistory(context)
         self.steps = SqlSteps(context)
         self.records = SqlRecords(context)
+        self.transfer = SqlTransfer(context)
         self.pruning = SqlitePruning(context)
         self.transactions = SqliteTransactions(context.cache, self._path, wall)
 

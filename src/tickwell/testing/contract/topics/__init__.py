@@ -8,6 +8,7 @@ from tickwell.testing.contract.topics.catalog import Adding, Listing
 from tickwell.testing.contract.topics.claiming import Claiming
 from tickwell.testing.contract.topics.concurrency import Concurrency
 from tickwell.testing.contract.topics.conditions import Conditions
+from tickwell.testing.contract.topics.copying import Copying
 from tickwell.testing.contract.topics.editing import Changing, Editing, Recalling
 from tickwell.testing.contract.topics.finishing import AfterFinish, Failures, Finishing, Retries
 from tickwell.testing.contract.topics.firing import Firing, MaxRuns, Turns
@@ -71,6 +72,7 @@ TOPICS = (
     Wakeups,
     Concurrency,
     Repetition,
+    Copying,
     Precision,
     UnreadableDefinitions,
 )
