@@ -74,6 +74,12 @@ class Seeds:
         self.serving.call(self.serving.store.beat(WORKER, self.serving.clock.now()))
         return WORKER.id
 
+    def _maintenance(self, operation_id):
+        name, of = f"window-{self.number}", "/platform" if "platform" in operation_id else ""
+        if not operation_id.startswith("put"):
+            self._send("PUT", f"{of}/maintenance/{name}", {"length": "2h"})
+        return name
+
     def _keys(self, _):
         return self._send("POST", "/keys", {"name": "k", "role": "viewer"})["id"]
 

@@ -364,3 +364,32 @@ def test_all_projects_are_paused_until_an_instant(tickwell, either):
     assert tickwell("jobs", "show", "x", "--json").json["pause"] == done["platform"]
     assert tickwell("projects", "resume", "--all").err == "Resumed all projects.\n"
     assert tickwell("projects", "resume", "--all").code != 0
+
+
+def test_a_maintenance_window_is_put_listed_ended_and_deleted(tickwell, either):
+    tickwell("jobs", "add", "x", "--every", "5m", "--call", "x")
+    assert "tickwell maintenance put" in tickwell("maintenance", "list").err
+    made = tickwell("maintenance", "put", "move", "--for", "2h", "--why", "new disks")
+    assert made.err.startswith("Maintenance move is on until ")
+    later = ("--from", "1h", "--until", "2h", "--tag", "db", "--queue", "slow", "--json")
+    planned = tickwell("maintenance", "put", "later", *later).json
+    assert (planned["status"], planned["length"]) == ("planned", "1h")
+    assert (planned["tags"], planned["queues"]) == (["db"], ["slow"])
+    weekly = ("--cron", "0 2 * * sun", "--tz", "Europe/Rome", "--for", "90m", "--all")
+    assert tickwell("maintenance", "put", "weekly", *weekly).err.startswith(
+        "Maintenance weekly beg"
+    )
+    rows = {row[0]: row for row in tickwell("maintenance", "list").rows}
+    assert [*rows][:2] == ["move", "later"]
+    assert (rows["move"][1], rows["move"][-1]) == ("on", "new disks")
+    assert rows["weekly"][4:7] == ["all projects", "any", "any"]
+    assert tickwell("maintenance", "put", "wrong").code == 2
+    assert tickwell("maintenance", "put", "wrong", "--for", "1h", "--until", "2h").code == 2
+    assert tickwell("maintenance", "end", "move").err == "Ended move.\n"
+    assert tickwell("maintenance", "end", "move").code != 0
+    assert tickwell("maintenance", "rm", "move", "--yes").err == "Deleted move.\n"
+    assert tickwell("maintenance", "rm", "weekly", "--yes").code == 3
+    assert tickwell("maintenance", "rm", "weekly", "--all", "--yes", "--json").json == {
+        "done": True
+    }
+    assert tickwell("maintenance", "end", "later", "--all").code == 3

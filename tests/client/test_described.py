@@ -66,6 +66,7 @@ VALUES: dict[str, Any] = {
     "age": "7d",
     "every": "1d",
     "grace": "1h",
+    "length": "2h",
     "dead": "30d",
 }
 

@@ -10,6 +10,7 @@ from tickwell.domain.step import WAIT, Step
 from tickwell.domain.trigger import Every
 from tickwell.services.access.actor import Role
 from tickwell.services.callbacks.callback import CallbackEvent
+from tickwell.services.projects.maintenance import Schedule
 from tickwell.services.time import After
 from tickwell.ui.app import pages
 
@@ -38,6 +39,12 @@ FORMS = {
     "resume_project": "/project/resume",
     "pause_platform": "/platform/pause",
     "resume_platform": "/platform/resume",
+    "put_maintenance": "/maintenance",
+    "end_maintenance": "/maintenance/{name}/end",
+    "delete_maintenance": "/maintenance/{name}/delete",
+    "put_platform_maintenance": "/maintenance",
+    "end_platform_maintenance": "/platform/maintenance/{name}/end",
+    "delete_platform_maintenance": "/platform/maintenance/{name}/delete",
     "bulk_pause": "/jobs/bulk",
     "bulk_resume": "/jobs/bulk",
     "bulk_trigger": "/jobs/bulk",
@@ -125,6 +132,8 @@ async def furnish(house):
     step = Step(execution=asking, attempt=1, name=f"{WAIT}ok", value=asked, at=now, is_final=False)
     await house.store.write_steps([step])
     await operations.queues.pause(OWNER, "mail")
+    await operations.maintenance.put(OWNER, "move", Schedule(length=HOUR))
+    await operations.maintenance.put_all(OWNER, "move", Schedule(length=HOUR))
     await operations.alerts.create_rule(OWNER, Condition.MISSING, after=90_000_000)
     await operations.alerts.silence(OWNER, After(60_000), why="moving")
 

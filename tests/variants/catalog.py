@@ -39,6 +39,30 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="windows that take nothing back",
+        flaw="a fire that was planned ahead starts in a maintenance window",
+        patch=engines.windows_take_nothing_back,
+        prey=Tested(
+            test="unit/engine/test_planner.py::test_what_it_planned_into_a_window_that_it_had_not_heard_of_is_taken_back"
+        ),
+    ),
+    Variant(
+        name="windows with their end",
+        flaw="the first fire after a maintenance window is skipped",
+        patch=engines.windows_with_their_end,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_its_start_is_inside_and_its_end_is_not"
+        ),
+    ),
+    Variant(
+        name="missing while in maintenance",
+        flaw="a job that could not run in a maintenance window is reported as missing after it",
+        patch=engines.missing_while_in_maintenance,
+        prey=Tested(
+            test="services/alerts/test_maintenance.py::test_a_job_whose_fire_times_were_inside_is_not_missing_right_after_it"
+        ),
+    ),
+    Variant(
         name="resumptions heard of late",
         flaw="jobs of a resumed project do not fire for ten seconds",
         patch=engines.resumptions_heard_of_late,

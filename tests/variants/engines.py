@@ -11,6 +11,7 @@ from tickwell.domain import change as changes
 from tickwell.domain import outcome as outcomes
 from tickwell.domain import planning
 from tickwell.domain.execution import PENDING, Claim, Execution, OutcomeKind, State
+from tickwell.domain.maintenance import Closed
 from tickwell.domain.planning import plan as sound_plan
 from tickwell.domain.policy import HOUR
 from tickwell.domain.project_pause import covering
@@ -25,7 +26,7 @@ from tickwell.engine.liveness import housekeeping, reaper
 from tickwell.engine.liveness.pulse import Pulse, PulseThread
 from tickwell.engine.liveness.reaper import Reaper
 from tickwell.engine.loop import LONGEST_REST, Loop
-from tickwell.engine.planning import project_pauses
+from tickwell.engine.planning import maintenance, project_pauses
 from tickwell.engine.planning.outage_recovery import OutageRecovery
 from tickwell.engine.planning.project_pauses import ProjectPauses
 from tickwell.engine.running.deadlines import Deadlines
@@ -38,6 +39,7 @@ from tickwell.executors.condition import AskedConditions
 from tickwell.executors.notes import StoreNotes
 from tickwell.executors.step_writer import StepWriter
 from tickwell.services import cursor_seal
+from tickwell.services.alerts import missing
 from tickwell.services.jobs.jobs import Jobs
 
 
@@ -57,6 +59,27 @@ def recovery_at_start_only(patches):
 def planners_unaware_of_paused_projects(patches):
     """Planners plan what was added to a paused project as if it were not."""
     patches.setattr(ProjectPauses, "of", lambda *_: None)
+
+
+def windows_take_nothing_back(patches):
+    """A maintenance window holds only for what is planned after it was heard of."""
+
+    async def take_back(*_):
+        return []
+
+    patches.setattr(maintenance, "take_back", take_back)
+
+
+def windows_with_their_end(patches):
+    """A fire time at the very end of a maintenance window is skipped with it."""
+    patches.setattr(
+        Closed, "_is_in", lambda _, window, at: window.is_on(at) or window.is_on(at - 1)
+    )
+
+
+def missing_while_in_maintenance(patches):
+    """The time until a job is missing goes on although a window covers all its fire times."""
+    patches.setattr(missing, "expected_since", lambda _windows, _trigger, since, *_: since)
 
 
 def resumptions_heard_of_late(patches):

@@ -145,6 +145,7 @@ ROOMS: dict[str, Callable[[typer.Typer], None]] = {
     "calendars": _group("admin.calendars", SERVICE),
     "monitors": _group("monitors"),
     "alerts": _group("alerts", SERVICE),
+    "maintenance": _group("maintenance", SERVICE),
     **{
         name: _group(f"admin.{name}", SERVICE)
         for name in (

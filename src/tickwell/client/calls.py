@@ -47,6 +47,7 @@ from tickwell.client.results import (
     Key,
     Limits,
     Link,
+    MaintenanceWindow,
     Me,
     Member,
     Metrics,
@@ -605,6 +606,112 @@ def resume_platform(*, idempotency_key: str | None = None) -> Call[PausesChanged
     """Let the jobs of all projects fire again, but for what is paused by itself."""
     return request(
         "resume_platform", "POST", "/api/v1/platform/resume", idempotency_key=idempotency_key
+    )
+
+
+def list_maintenance() -> Call[Items[MaintenanceWindow]]:
+    """List maintenance windows of the project and of all projects: first those that are on."""
+    return request("list_maintenance", "GET", "/api/v1/maintenance", repeatable=True)
+
+
+def put_maintenance(
+    name: str,
+    *,
+    start: Instant | None = None,
+    end: Instant | None = None,
+    trigger: Mapping[str, Any] | None = None,
+    length: Duration | None = None,
+    tags: Sequence[str] | None = None,
+    queues: Sequence[str] | None = None,
+    note: str | None = None,
+) -> Call[MaintenanceWindow]:
+    """Add or replace a maintenance window; fire times inside are skipped as `maintenance`."""
+    return request(
+        "put_maintenance",
+        "PUT",
+        "/api/v1/maintenance/{name}",
+        arguments={"name": name},
+        body=fields(
+            start=instant(start, "start"),
+            end=instant(end, "end"),
+            trigger=trigger,
+            length=duration(length, "length"),
+            tags=texts(tags),
+            queues=texts(queues),
+            note=note,
+        ),
+        repeatable=True,
+    )
+
+
+def end_maintenance(name: str, *, idempotency_key: str | None = None) -> Call[MaintenanceWindow]:
+    """End a maintenance window that is on; one that recurs begins again at its next time."""
+    return request(
+        "end_maintenance",
+        "POST",
+        "/api/v1/maintenance/{name}/end",
+        arguments={"name": name},
+        idempotency_key=idempotency_key,
+    )
+
+
+def delete_maintenance(name: str) -> Call[Done]:
+    """Delete a maintenance window; fire times that it skipped stay skipped."""
+    return request(
+        "delete_maintenance", "DELETE", "/api/v1/maintenance/{name}", arguments={"name": name}
+    )
+
+
+def put_platform_maintenance(
+    name: str,
+    *,
+    start: Instant | None = None,
+    end: Instant | None = None,
+    trigger: Mapping[str, Any] | None = None,
+    length: Duration | None = None,
+    tags: Sequence[str] | None = None,
+    queues: Sequence[str] | None = None,
+    note: str | None = None,
+) -> Call[MaintenanceWindow]:
+    """Add or replace a maintenance window of all projects."""
+    return request(
+        "put_platform_maintenance",
+        "PUT",
+        "/api/v1/platform/maintenance/{name}",
+        arguments={"name": name},
+        body=fields(
+            start=instant(start, "start"),
+            end=instant(end, "end"),
+            trigger=trigger,
+            length=duration(length, "length"),
+            tags=texts(tags),
+            queues=texts(queues),
+            note=note,
+        ),
+        repeatable=True,
+    )
+
+
+def end_platform_maintenance(
+    name: str, *, idempotency_key: str | None = None
+) -> Call[MaintenanceWindow]:
+    """End a maintenance window of all projects that is on."""
+    return request(
+        "end_platform_maintenance",
+        "POST",
+        "/api/v1/platform/maintenance/{name}/end",
+        arguments={"name": name},
+        idempotency_key=idempotency_key,
+    )
+
+
+def delete_platform_maintenance(name: str) -> Call[Done]:
+    """Delete a maintenance window of all projects."""
+    return request(
+        "delete_platform_maintenance",
+        "DELETE",
+        "/api/v1/platform/maintenance/{name}",
+        arguments={"name": name},
     )
 
 

@@ -378,6 +378,30 @@ class PausesChanged(TypedDict):
     cancelling: int
 
 
+class MaintenanceWindow(TypedDict):
+    """Times at which jobs do not fire, and why."""
+
+    name: str
+    scope: Literal["project", "platform"]
+    status: Literal["on", "planned", "over"]
+    start: str | None
+    end: str | None
+    schedule: str
+    trigger: dict[str, Any]
+    length: str
+    tags: list[str]
+    queues: list[str]
+    note: str
+    by: str
+    changed_at: str
+
+
+class Done(TypedDict):
+    """What is gone, or done."""
+
+    done: bool
+
+
 class QueuePause(TypedDict):
     """Who paused a queue, why and when."""
 
@@ -571,12 +595,6 @@ class NewChannel(TypedDict):
     created_at: str
     created_by: str
     signing_key: str | None
-
-
-class Done(TypedDict):
-    """What is gone, or done."""
-
-    done: bool
 
 
 class ChannelPreview(TypedDict):

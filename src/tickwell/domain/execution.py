@@ -69,6 +69,8 @@ class Reason(StrEnum):
     CONDITION = "condition"
     #: Skipped: a person skipped this one occurrence before its instant.
     BY_PERSON = "by_person"
+    #: Skipped: a maintenance window covered it.
+    MAINTENANCE = "maintenance"
     #: Dead: every attempt of the retry policy failed.
     OUT_OF_ATTEMPTS = "out_of_attempts"
     #: Dead: the error is permanent, so no attempt follows.

@@ -29,6 +29,7 @@ SKIPPED_BECAUSE = {
     Reason.PAUSED: "the job was paused at that time",
     Reason.CONDITION: "its only_if condition answered no",
     Reason.BY_PERSON: "a person skipped this occurrence",
+    Reason.MAINTENANCE: "a maintenance window covered it",
 }
 #: Why one waits or is blocked, in words.
 WAITS_BECAUSE = {

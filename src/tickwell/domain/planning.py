@@ -5,6 +5,8 @@ Every function is pure: the same job, cursor and instant give the same plan in e
 
 from __future__ import annotations
 
+from bisect import bisect
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
@@ -83,10 +85,12 @@ def plan(
     absence: Absence | None = None,
     *,
     under: Pause | None = None,
+    in_maintenance: Callable[[int], bool] | None = None,
 ) -> Plan:
     """Answer every fire time up to the horizon that is not answered yet.
 
-    Under a pause of its project or of everything, the job is paused instead.
+    Under a pause of its project or of everything, the job is paused instead. Fire times that lie in
+    a maintenance window are skipped.
     """
     end = now + horizon
     if under is not None and not is_paused_alone(cursor, end):
@@ -102,7 +106,7 @@ def plan(
     if limit is not None and cursor.runs >= limit:
         planned = Plan(_finished(cursor))
     else:
-        planned = _record(job, cursor, _walk(job, cursor, now, end), now, absence)
+        planned = _record(job, cursor, _walk(job, cursor, now, end, in_maintenance), now, absence)
     planned.release_at = release_at
     return planned
 
@@ -223,8 +227,8 @@ class _Walk:
 
     #: Within a pause that has ended.
     paused: list[int] = field(default_factory=list)
-    #: Skipped by a person, ahead of time.
-    by_person: list[int] = field(default_factory=list)
+    #: Skipped whatever the misfire policy says, and why.
+    skipped: list[tuple[int, Reason]] = field(default_factory=list)
     #: Older than the grace.
     missed: list[int] = field(default_factory=list)
     #: Inside the grace or to come within the horizon.
@@ -242,10 +246,17 @@ class _Walk:
         return self.cut or self.quiet_through is not None
 
 
-def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
+def _walk(
+    job: Job,
+    cursor: Cursor,
+    now: int,
+    end: int,
+    in_maintenance: Callable[[int], bool] | None,
+) -> _Walk:
     walk = _Walk()
     trigger, single, work = job.trigger, job.trigger.follows_finish, Work()
-    paused_through, by_person = cursor.paused_through, cursor.skipped
+    paused_through = cursor.paused_through
+    may_skip = bool(cursor.skipped) or in_maintenance is not None
     grace_start = now - job.misfire.grace
     fire: int | None = cursor.next_fire_time
     later = trigger.between(cursor.after if cursor.nudged or fire is None else fire, NEVER, work)
@@ -258,8 +269,8 @@ def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
             break
         if paused_through is not None and fire <= paused_through:
             walk.paused.append(fire)
-        elif by_person and fire in by_person:
-            walk.by_person.append(fire)
+        elif may_skip and (reason := _skipped_as(fire, cursor, in_maintenance)) is not None:
+            walk.skipped.append((fire, reason))
         elif fire < grace_start:
             walk.missed.append(fire)
         else:
@@ -274,10 +285,19 @@ def _walk(job: Job, cursor: Cursor, now: int, end: int) -> _Walk:
     return walk
 
 
+def _skipped_as(
+    fire: int, cursor: Cursor, in_maintenance: Callable[[int], bool] | None
+) -> Reason | None:
+    if fire in cursor.skipped:
+        return Reason.BY_PERSON
+    is_in = in_maintenance is not None and in_maintenance(fire)
+    return Reason.MAINTENANCE if is_in else None
+
+
 def _has_moved(job: Job, walk: _Walk) -> bool:
     """Whether the next plan begins later than this one if it ends here: see `_hold_back`."""
     return (
-        bool(walk.paused or walk.by_person or walk.recent) or len(walk.missed) > 2 * job.misfire.cap
+        bool(walk.paused or walk.skipped or walk.recent) or len(walk.missed) > 2 * job.misfire.cap
     )
 
 
@@ -303,15 +323,15 @@ def _choose(job: Job, walk: _Walk, now: int) -> list[int]:
 
 
 def _record(job: Job, cursor: Cursor, walk: _Walk, now: int, absence: Absence | None) -> Plan:
-    chosen, missed, by_person = _choose(job, walk, now), walk.missed, walk.by_person
+    chosen, missed, skipped = _choose(job, walk, now), walk.missed, walk.skipped
     limit = job.trigger.max_runs
     is_last = limit is not None and cursor.runs + len(chosen) >= limit
     if limit is not None and is_last:
         chosen = chosen[: limit - cursor.runs]
         # What comes after the last run is no fire time any more.
         missed = [fire for fire in missed if fire < chosen[-1]]
-        by_person = [fire for fire in by_person if fire < chosen[-1]]
-    skips = _range(job, walk.paused, Reason.PAUSED) + _misfires(job, missed, chosen, by_person)
+        skipped = [each for each in skipped if each[0] < chosen[-1]]
+    skips = _range(job, walk.paused, Reason.PAUSED) + _misfires(job, missed, chosen, skipped)
     moved = replace(
         cursor,
         after=max([cursor.after, *chosen[-1:], *missed[-1:], *(skip.last for skip in skips)]),
@@ -378,25 +398,31 @@ def _finished(cursor: Cursor) -> Cursor:
 
 
 def _misfires(
-    job: Job, missed: list[int], chosen: list[int], by_person: list[int]
+    job: Job, missed: list[int], chosen: list[int], skipped: list[tuple[int, Reason]]
 ) -> list[RangeSkip]:
     """Missed fire times that do not run, as one range: a row beats a range.
 
-    Those that a person skipped divide it: no fire time is in two ranges.
+    Those that are skipped for another reason divide it: no fire time is in two ranges.
     """
     caught_up = set(chosen)
     left = [fire for fire in missed if fire not in caught_up]
-    if not by_person:
+    if not skipped:
         return _range(job, left, Reason.MISFIRE)
-    both = [(fire, Reason.MISFIRE) for fire in left]
-    both += [(fire, Reason.BY_PERSON) for fire in by_person]
+    both = [(fire, Reason.MISFIRE) for fire in left] + skipped
     found = []
     for reason, group in groupby(sorted(both), key=lambda each: each[1]):
         fires = [fire for fire, _ in group]
         # A range of theirs could cover a run between them.
-        parts = [[fire] for fire in fires] if reason is Reason.BY_PERSON else [fires]
+        parts = [fires] if reason is Reason.MISFIRE else _parted(fires, reason, chosen)
         found += [skip for part in parts for skip in _range(job, part, reason)]
     return found
+
+
+def _parted(fires: list[int], reason: Reason, runs: list[int]) -> list[list[int]]:
+    """Those that a person skipped one by one, each to be undone; others between two runs."""
+    if reason is Reason.BY_PERSON:
+        return [[fire] for fire in fires]
+    return [[*part] for _, part in groupby(fires, key=lambda fire: bisect(runs, fire))]
 
 
 def _range(job: Job, fires: list[int], reason: Reason) -> list[RangeSkip]:

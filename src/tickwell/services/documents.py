@@ -22,7 +22,9 @@ from tickwell.domain.explanation import reason_of
 from tickwell.domain.health import Finding
 from tickwell.domain.job import Entry, Job, Pause
 from tickwell.domain.note import Output, Progress
+from tickwell.domain.project_pause import scope_of
 from tickwell.domain.step import CHECKPOINT, WAIT, Step, Wait, is_step, wait_of
+from tickwell.domain.trigger import trigger_to_document
 from tickwell.domain.trigger.duration import format_duration
 from tickwell.domain.trigger.moment import to_text
 from tickwell.domain.worker import Liveness
@@ -38,6 +40,7 @@ from tickwell.services.slots.slots import Completeness, Slot, SlotPage
 if TYPE_CHECKING:  # a command that asks a server needs none of the operations
     from tickwell.services.operations.alerts import ActiveAlert
     from tickwell.services.operations.queues import Queue
+    from tickwell.services.projects.maintenance import Maintenance
     from tickwell.services.projects.pauses import Pauses
 
 T = TypeVar("T")
@@ -123,6 +126,27 @@ def _pause(pause: Pause) -> Document:
         "since": instant_text(pause.since),
         "until": _maybe(pause.until),
         "scope": pause.scope.value,
+    }
+
+
+def maintenance_document(found: Maintenance) -> Document:
+    """A maintenance window, with the time that is on or next."""
+    window, span = found.window, found.span
+    length = format_duration(window.duration)
+    return {
+        "name": window.name,
+        "scope": scope_of(window.project).value,
+        "status": found.state.value,
+        "start": None if span is None else instant_text(span.start),
+        "end": None if span is None else instant_text(span.end),
+        "schedule": f"{window.trigger.explain()}, for {length}",
+        "trigger": trigger_to_document(window.trigger),
+        "length": length,
+        "tags": [*window.tags],
+        "queues": [*window.queues],
+        "note": window.why,
+        "by": window.by,
+        "changed_at": instant_text(window.changed_at),
     }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from tickwell.domain.trigger.duration import parse_duration
 from tickwell.errors import InvalidInput
@@ -38,6 +40,20 @@ def parse_integer(value: object, field: str) -> int:
 def parse_delay(value: str, field: str) -> After | None:
     """A delay from now, such as 2h; None if it is blank."""
     return After(parse_duration(value, field=field)) if value.strip() else None
+
+
+def parse_instant(text: str, zone: ZoneInfo, field: str) -> int | None:
+    """What a field for date and time holds, on the visitor's clock."""
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+        aware = found if found.tzinfo else found.replace(tzinfo=zone)
+        return int(aware.timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise InvalidInput(
+            f"{text[:30]!r} is not a date and time", field=field, hint="Use 2026-11-16T09:00"
+        ) from None
 
 
 #: Fields that hold one value, and their paths in the document.

@@ -2,18 +2,22 @@ from dataclasses import replace
 
 import pytest
 
+from tickwell.clock import to_datetime
 from tickwell.domain import planning
-from tickwell.domain.event import JobUnreadable
-from tickwell.domain.execution import State
+from tickwell.domain.event import FiresSkipped, JobUnreadable
+from tickwell.domain.execution import Reason, State
+from tickwell.domain.fairness import PLATFORM_PROJECT
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Pause, PauseScope
+from tickwell.domain.maintenance import MAINTENANCE_KIND, MaintenanceWindow, to_document
 from tickwell.domain.policy import Misfire, OnMisfire
 from tickwell.domain.project_pause import Phase, ProjectPause
-from tickwell.domain.trigger import Every
+from tickwell.domain.trigger import Every, Once
 from tickwell.engine.planning import planner as module
 from tickwell.engine.planning.planner import GATHER
 from tickwell.engine.planning.project_pauses import LOOK, follow, write_pause
 from tickwell.errors import StoreUnavailable
+from tickwell.ports.records import ExecutionFilter, Record
 
 ALL = Misfire(policy=OnMisfire.ALL)
 
@@ -161,14 +165,14 @@ async def test_what_is_added_to_a_paused_project_does_not_fire_from_a_second_lat
     assert entry.cursor.pause == note
 
 
-async def test_pauses_are_read_once_a_second_however_often_it_plans(rig, planner):
+async def test_pauses_and_windows_are_read_once_a_second_however_often_it_plans(rig, planner):
     for _ in range(5):
         await planner.step()
-    assert len(rig.store.named("list_records")) == 1
+    assert len(rig.store.named("list_records")) == 2
     await rig.clock.advance(LOOK)
     rig.clock.sample(rig.clock.now(), rig.clock.monotonic(), rig.clock.monotonic())
     await planner.step()
-    assert len(rig.store.named("list_records")) == 2
+    assert len(rig.store.named("list_records")) == 4
 
 
 async def test_what_is_resumed_fires_at_once(rig, planner):
@@ -183,3 +187,59 @@ async def test_what_is_resumed_fires_at_once(rig, planner):
     await follow(rig.memory, rig.clock, "default")
     await planner.step()
     assert len(await rig.states()) == 2  # within the horizon
+
+
+def a_window(rig, start, **fields):
+    now = rig.clock.now()
+    window = MaintenanceWindow(
+        project="default",
+        name="move",
+        trigger=Once(to_datetime(now + start)),
+        duration=10_000,
+        by="ann",
+        changed_at=now,
+        **fields,
+    )
+    return Record(
+        kind=MAINTENANCE_KIND,
+        project=PLATFORM_PROJECT,
+        key=window.key,
+        document=to_document(window),
+    )
+
+
+async def pass_time(rig, seconds):
+    await rig.clock.advance(seconds)
+    rig.clock.sample(rig.clock.now(), rig.clock.monotonic(), rig.clock.monotonic())
+
+
+async def test_what_it_planned_into_a_window_that_it_had_not_heard_of_is_taken_back(rig, planner):
+    await rig.add("report", trigger=Every("500ms"))
+    await planner.step()
+    began = rig.clock.now()
+    heard: list = []
+    rig.engine.events.subscribe(heard.append, {FiresSkipped})
+    await rig.memory.put_record(a_window(rig, 1000), began)
+    await pass_time(rig, LOOK / 2)
+    await planner.step()  # within a second of its last look it plans as before
+    await pass_time(rig, LOOK / 2)
+    await planner.step()
+    page = await rig.memory.list_executions(ExecutionFilter())
+    inside = {row.reason for row in page.items if row.fire_time >= began + 1000}
+    assert inside == {Reason.MAINTENANCE}
+    assert {row.state for row in page.items if row.fire_time < began + 1000} == {State.QUEUED}
+    skips = [skip for event in heard if isinstance(event, FiresSkipped) for _, skip in event.skips]
+    assert {skip.reason for skip in skips} == {Reason.MAINTENANCE}
+    await pass_time(rig, 10)
+    await planner.step()
+    page = await rig.memory.list_executions(ExecutionFilter(since=began + 11_000))
+    assert {row.reason for row in page.items} == {None}
+
+
+async def test_jobs_that_no_window_covers_are_planned_without_a_look_at_it(rig, planner):
+    await rig.memory.put_record(a_window(rig, 0, tags=("db",)), rig.clock.now())
+    await rig.add("report", trigger=Every("1s"))
+    await planner.step()
+    assert len(await rig.states()) == 2  # within the horizon
+    [entry] = await rig.memory.get_jobs("default", ["report"])
+    assert planner.maintenance.of(entry.job) is None

@@ -13,6 +13,7 @@ from tickwell.domain.fairness import Fairness
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Absence, Plan, live_since, plan
 from tickwell.engine.liveness.absence import SLACK
+from tickwell.engine.planning.maintenance import MaintenanceWindows
 from tickwell.engine.planning.outage_recovery import OutageRecovery
 from tickwell.engine.planning.project_pauses import ProjectPauses
 from tickwell.engine.planning.skipped_rows import SkipStore, skipped_at
@@ -68,6 +69,7 @@ class Planner:
         self.horizon = int(settings.horizon * 1000)
         self.fairness = Fairness()
         self.pauses = ProjectPauses(store, clock)
+        self.maintenance = MaintenanceWindows(store, clock)
         #: Whether the next step takes of every project: the last one left something over.
         self.round_robin = False
         #: Of the step under way.
@@ -85,6 +87,8 @@ class Planner:
         if self.planner_lease is not None and (rest := await self.planner_lease.rest()):
             return rest
         await self.pauses.look()
+        if taken_back := await self.maintenance.look():
+            self.events.emit(FiresSkipped(skips=taken_back))
         now, batch, began = self.clock.now(), self.settings.batch, self.clock.monotonic()
         round_robin = self.round_robin
         absences = await self._look_after_absence(now)
@@ -141,7 +145,15 @@ class Planner:
 
         def planner(job: Job, cursor: Cursor) -> Plan:
             under = self.pauses.of(job.project, now, self.horizon)
-            made = plan(job, cursor, now, self.horizon, self._absence(job, cursor), under=under)
+            made = plan(
+                job,
+                cursor,
+                now,
+                self.horizon,
+                self._absence(job, cursor),
+                under=under,
+                in_maintenance=self.maintenance.of(job),
+            )
             if made.executions:
                 near[type(job.target)] = job
             seen.note(job, made)

@@ -6,8 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tickwell.domain.alert import BUILT_IN, AlertState, Channel, Condition, Rule
+from tickwell.domain.alert import (
+    BUILT_IN,
+    Alert,
+    AlertState,
+    Channel,
+    Condition,
+    Observed,
+    Rule,
+)
+from tickwell.domain.maintenance import MaintenanceWindow
 from tickwell.domain.policy import DAY
+from tickwell.engine.planning.maintenance import windows_of
 from tickwell.ports.records import Record
 from tickwell.ports.store import RecordStore
 from tickwell.services.projects.platform import PLATFORM
@@ -69,17 +79,26 @@ class Book:
     silences: Sequence[Silence]
     #: By the id of the rule; those of deleted rules included.
     states: Mapping[str, StoredState]
+    #: Maintenance windows that may cover jobs of the project, those that are over included.
+    windows: Sequence[MaintenanceWindow]
+    #: Those that are on.
+    windows_on: Sequence[MaintenanceWindow]
 
-    def is_silenced(self, rule: str, subject: str) -> bool:
-        """Whether a person does not want to be told."""
-        return any(each.covers(rule, subject) for each in self.silences)
+    def is_silenced(self, rule: str, subject: str, about: Alert | Observed | None) -> bool:
+        """Whether a person does not want to be told: of this, or of jobs in maintenance."""
+        return any(each.covers(rule, subject) for each in self.silences) or (
+            subject != ""
+            and about is not None
+            and any(each.selects(about.queue, about.tags) for each in self.windows_on)
+        )
 
 
 async def read_book(store: RecordStore, project: str, now: int) -> Book:
-    """Read it: three lists, however many jobs there are."""
+    """Read it: four lists, however many jobs there are."""
     rules = await store.list_records(RULE, project, "", now, MOST_RULES)
     silences = await store.list_records(SILENCE, project, "", now, MOST_SILENCES)
     states = await store.list_records(STATE, project, "", now)
+    windows = await windows_of(store, project, now)
     return Book(
         rules=[
             *BUILT_IN,
@@ -89,6 +108,8 @@ async def read_book(store: RecordStore, project: str, now: int) -> Book:
         states={
             each.key: _stored(each) for each in states if _is_known(each, each.document["rule"])
         },
+        windows=windows,
+        windows_on=[each for each in windows if each.is_on(now)],
     )
 
 

@@ -7,11 +7,19 @@ by compare-and-set, and the names of notices make each delivery one execution.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tickwell.clock import Clock
-from tickwell.domain.alert import AlertState, Rule, close, delivered, judge
+from tickwell.domain.alert import (
+    Alert,
+    AlertState,
+    Observed,
+    Rule,
+    close,
+    delivered,
+    judge,
+)
 from tickwell.domain.alert.rule import FIRING
 from tickwell.domain.event import Event, Events, Stopped
 from tickwell.errors import StoreCorrupt, StoreError, StoreRefused
@@ -186,11 +194,13 @@ class Evaluator:
                 rule=rule,
                 state=settled.state,
                 ended=outcomes.get(project, {}),
+                windows=book.windows,
                 now=now,
             )
             observed = await self._observer.look(look)
-            judged = judge(rule, settled.state, observed, now, _silenced(book, rule))
-            firing[rule.severity] += _count_firing(judged, _silenced(book, rule))
+            is_silenced = _silenced(book, rule, {**settled.state.alerts, **observed})
+            judged = judge(rule, settled.state, observed, now, is_silenced)
+            firing[rule.severity] += _count_firing(judged, is_silenced)
             if judged != settled.state:
                 written = await self._write(project, replace(settled, state=judged), now)
                 if written is not None:
@@ -225,5 +235,7 @@ def _count_firing(state: AlertState, is_silenced: Callable[[str], bool]) -> int:
     return sum(1 for key, each in state.alerts.items() if each.is_firing and not is_silenced(key))
 
 
-def _silenced(book: Book, rule: Rule) -> Callable[[str], bool]:
-    return lambda subject: book.is_silenced(rule.id, subject)
+def _silenced(
+    book: Book, rule: Rule, about: Mapping[str, Alert | Observed | None]
+) -> Callable[[str], bool]:
+    return lambda subject: book.is_silenced(rule.id, subject, about.get(subject))

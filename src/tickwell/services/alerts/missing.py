@@ -7,7 +7,7 @@ decides. Jobs are found by listing the catalog, a page at a time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from tickwell.clock import to_datetime
 from tickwell.domain.alert import Observed, Rule
 from tickwell.domain.execution import State
 from tickwell.domain.job import Entry, JobState
+from tickwell.domain.maintenance import MaintenanceWindow, expected_since
 from tickwell.domain.policy import MINUTE
 from tickwell.domain.trigger.moment import to_text
 from tickwell.ports.records import ExecutionFilter, JobFilter
@@ -55,14 +56,18 @@ class MissingJobs:
         return not self._is_listed or bool(self._looks and self._looks[0][0] <= now)
 
     async def look(
-        self, ended: Mapping[str, Ended], not_well: Collection[str], now: int
+        self,
+        ended: Mapping[str, Ended],
+        not_well: Collection[str],
+        windows: Sequence[MaintenanceWindow],
+        now: int,
     ) -> dict[str, Observed | None]:
         """What is found out about jobs whose time has come, and those that are not well."""
         for job, each in ended.items():
             if each.succeeded_at and self._rule.job in {None, job}:
                 self._learn(job, each.succeeded_at)
         await self._list()
-        return await self._verify({*self._due(now), *not_well}, now)
+        return await self._verify({*self._due(now), *not_well}, windows, now)
 
     async def _list(self) -> None:
         if self._rule.job is not None:
@@ -97,16 +102,24 @@ class MissingJobs:
                 due.add(job)
         return due
 
-    async def _verify(self, jobs: Collection[str], now: int) -> dict[str, Observed | None]:
+    async def _verify(
+        self, jobs: Collection[str], windows: Sequence[MaintenanceWindow], now: int
+    ) -> dict[str, Observed | None]:
         try:
             entries = await jobs_by_id(self._store, self._project, jobs)
-            return {job: await self._verified(job, entries.get(job), now) for job in jobs}
+            return {job: await self._verified(job, entries.get(job), windows, now) for job in jobs}
         except BaseException:
             for job in jobs:  # look again once the store is back
                 heappush(self._looks, (now, job))
             raise
 
-    async def _verified(self, job: str, entry: Entry | None, now: int) -> Observed | None:
+    async def _verified(
+        self,
+        job: str,
+        entry: Entry | None,
+        windows: Sequence[MaintenanceWindow],
+        now: int,
+    ) -> Observed | None:
         if entry is None or entry.cursor.state is JobState.DELETED:
             self._since.pop(job, None)
             return None
@@ -117,6 +130,10 @@ class MissingJobs:
         page = await self._store.list_executions(where, limit=_NEWEST)
         succeeded = max((each.ended_at or 0 for each in page.items), default=0)
         since = max(succeeded, _expected_since(entry))
+        own = entry.job
+        covering = [each for each in windows if each.covers(own.project, own.queue, own.tags)]
+        if covering:
+            since = expected_since(covering, own.trigger, since, now, self._rule.due)
         self._since[job] = since
         deadline = self._rule.due(since)
         if deadline > now:

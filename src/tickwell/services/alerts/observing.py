@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ from tickwell.domain.alert.rule import FEWEST_ATTEMPTS, TOO_MANY_DUE, TOO_MANY_F
 from tickwell.domain.execution import DUE, PENDING, Execution, Reason, State
 from tickwell.domain.health import Finding, Level
 from tickwell.domain.job import Entry, JobState
+from tickwell.domain.maintenance import MaintenanceWindow
 from tickwell.domain.policy import HOUR, MINUTE
 from tickwell.domain.tally import MINUTES, Range, Tally, total
 from tickwell.domain.trigger.duration import format_duration
@@ -39,8 +40,16 @@ _FAILURES, _DEATHS = 5, 15
 #: Characters of an error in an alert.
 _LONGEST_CAUSE = 200
 _RAN = frozenset({State.SUCCEEDED, State.DEAD})
-#: Skips that are meant: a person changed the job, or its condition answered no.
-_MEANT = frozenset({Reason.WITHDRAWN, Reason.PAUSED, Reason.BY_PERSON, Reason.CONDITION})
+#: Skips that are meant: a person changed the job or is at work, or its condition answered no.
+_MEANT = frozenset(
+    {
+        Reason.WITHDRAWN,
+        Reason.PAUSED,
+        Reason.BY_PERSON,
+        Reason.CONDITION,
+        Reason.MAINTENANCE,
+    }
+)
 #: Health checks by the condition that watches them.
 _CHECKS: Mapping[Condition, Collection[str]] = {
     Condition.PLANNER: {"planner"},
@@ -63,6 +72,8 @@ class Look:
     state: AlertState
     #: What ended since the last look, by job.
     ended: Mapping[str, Ended]
+    #: Maintenance windows of the project, those that are over included.
+    windows: Sequence[MaintenanceWindow]
     now: int
 
     @property
@@ -118,7 +129,7 @@ class Observer:
         if known is None:
             known = MissingJobs(self._store, look.project, look.rule)
             self._missing[key] = known
-        return await known.look(look.ended, look.state.alerts, look.now)
+        return await known.look(look.ended, look.state.alerts, look.windows, look.now)
 
     async def _see_monitors(self, look: Look) -> Seen:
         known = self._monitors.setdefault(look.project, MonitorsDown(self._store, look.project))
@@ -283,7 +294,10 @@ class Observer:
 
 def _is_bad(execution: Execution, bad: State) -> bool:
     """Whether it ended so; a condition that answered is a job that works."""
-    return execution.state is bad and execution.reason != Reason.CONDITION
+    return execution.state is bad and execution.reason not in {
+        Reason.CONDITION,
+        Reason.MAINTENANCE,
+    }
 
 
 def _cause(execution: Execution) -> str:

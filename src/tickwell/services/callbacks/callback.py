@@ -49,8 +49,8 @@ _BY_STATE = {
     State.CANCELLED: CallbackEvent.CANCELLED,
     State.SKIPPED: CallbackEvent.SKIPPED,
 }
-#: Skips that follow from a change of the job.
-_MEANT = frozenset({Reason.WITHDRAWN, Reason.PAUSED})
+#: Skips that follow from a change of the job, a pause or a maintenance window.
+_MEANT = frozenset({Reason.WITHDRAWN, Reason.PAUSED, Reason.MAINTENANCE})
 #: In which states the executions ended that an event is about, for those that look for it.
 STATES = {
     CallbackEvent.SUCCEEDED: {State.SUCCEEDED},

@@ -22,6 +22,7 @@ from tickwell.services.operations.dead_letters import DeadLetterOperations
 from tickwell.services.operations.executions import ExecutionOperations
 from tickwell.services.operations.insights import CheckupOperations, InsightOperations
 from tickwell.services.operations.jobs import JobOperations
+from tickwell.services.operations.maintenance import MaintenanceOperations
 from tickwell.services.operations.monitors import MonitorOperations
 from tickwell.services.operations.previews import PreviewOperations
 from tickwell.services.operations.project_pauses import ProjectPauseOperations
@@ -42,6 +43,7 @@ class Operations:
     workers: WorkerOperations
     queues: QueueOperations
     pauses: ProjectPauseOperations
+    maintenance: MaintenanceOperations
     dead_letters: DeadLetterOperations
     bulk: BulkOperations
     undo: UndoOperations
@@ -64,6 +66,7 @@ class Operations:
             workers=WorkerOperations(context),
             queues=QueueOperations(context),
             pauses=ProjectPauseOperations(context),
+            maintenance=MaintenanceOperations(context),
             dead_letters=DeadLetterOperations(context),
             bulk=BulkOperations(context),
             undo=UndoOperations(context),

@@ -248,4 +248,4 @@ class AlertOperations:
 def _status(book: Book, rule: Rule, subject: str, alert: Alert) -> Status:
     if not alert.is_firing:
         return Status.PENDING
-    return Status.SILENCED if book.is_silenced(rule.id, subject) else Status.FIRING
+    return Status.SILENCED if book.is_silenced(rule.id, subject, alert) else Status.FIRING

@@ -8,8 +8,10 @@ from typing import Any, Protocol
 
 from tickwell.domain.document.job import retention_from_document, retention_to_document
 from tickwell.domain.fairness import DELETED_FOR, DELETED_KIND, PROJECT_KIND
+from tickwell.domain.maintenance import MAINTENANCE_KIND
 from tickwell.domain.policy import Retention
 from tickwell.domain.project_pause import PROJECT_PAUSE_KIND
+from tickwell.engine.planning.maintenance import read_records
 from tickwell.errors import Conflict, NotFound
 from tickwell.ports.records import JobFilter, Record
 from tickwell.ports.store import CatalogStore, RecordStore
@@ -218,6 +220,8 @@ class Projects:
         for calendar in await self._store.list_records(CALENDAR, name, "", now, MOST_CALENDARS):
             await self._store.delete_record(CALENDAR, name, calendar.key)
         await self._store.delete_record(PROJECT_PAUSE_KIND, PLATFORM, name)
+        for window in await read_records(self._store, now, f"{name}/"):
+            await self._store.delete_record(MAINTENANCE_KIND, PLATFORM, window.key)
         await alerts.forget(self._store, name, now)
         await PingTokens(self._store).forget(name, now)
         # Other processes let people in for seconds yet: what they add is deleted by any reaper.

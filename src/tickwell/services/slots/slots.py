@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
@@ -11,6 +11,8 @@ from typing import Protocol
 
 from tickwell.domain.execution import ENDED, PENDING, Execution, Kind, RangeSkip, Reason, State
 from tickwell.domain.job import Entry, JobState
+from tickwell.domain.maintenance import Closed, MaintenanceWindow, covering_at
+from tickwell.engine.planning.maintenance import windows_of
 from tickwell.errors import InvalidInput, NotFound
 from tickwell.ports.records import ExecutionFilter
 from tickwell.ports.store import CatalogStore, HistoryStore, RecordStore
@@ -49,7 +51,7 @@ class Slot:
     reason: str | None = None
     execution_id: str | None = None
     state: State | None = None
-    #: The person who skipped it, and why.
+    #: The person who skipped it or saved the maintenance window, and why.
     by: str | None = None
     why: str | None = None
 
@@ -129,8 +131,16 @@ class Ledger:
 class SlotReader:
     """Reads the slots of one definition."""
 
-    def __init__(self, entry: Entry, span: Span, known: Ledger, now: int) -> None:
+    def __init__(
+        self,
+        entry: Entry,
+        span: Span,
+        known: Ledger,
+        now: int,
+        windows: Sequence[MaintenanceWindow] = (),
+    ) -> None:
         self.cursor = entry.cursor
+        self.in_maintenance = Closed(windows).of(span.job)
         self.span = span
         self.known = known
         self.now = now
@@ -174,8 +184,14 @@ class SlotReader:
             return Slot(fire_time, answer, row.reason, row.id, row.state)
         if reason is not None:
             return Slot(fire_time, Answer.SKIPPED, reason)
+        return self._unplanned(fire_time, is_future=is_future)
+
+    def _unplanned(self, fire_time: int, *, is_future: bool) -> Slot:
+        """A slot without an answer on record."""
         if self.span.current and is_future and fire_time in self.cursor.skipped:
             return Slot(fire_time, Answer.SKIPPED, Reason.BY_PERSON)
+        if is_future and self.in_maintenance is not None and self.in_maintenance(fire_time):
+            return Slot(fire_time, Answer.SKIPPED, Reason.MAINTENANCE)
         if self.span.current and self._is_paused(fire_time):
             return Slot(fire_time, Answer.PAUSED)
         return Slot(fire_time, Answer.UPCOMING if is_future else Answer.UNANSWERED)
@@ -238,9 +254,10 @@ class Slots:
             versions[0] = replace(versions[0], after=min(versions[0].after, since - 1))
         cut = await _cut(versions, since, until)
         known = await self._answers(entry, since, until if cut is None else cut)
+        windows = await windows_of(self.store, project, now)
         items: list[Slot] = []
         for span in versions:
-            reader = SlotReader(entry, span, known, now)
+            reader = SlotReader(entry, span, known, now, windows)
             items += [
                 slot async for slot in cooperatively(reader.slots(*span.within(since, known.until)))
             ]
@@ -249,7 +266,8 @@ class Slots:
         if len(items) > LIMIT:
             # Runs counted from the end of the one before are known only now.
             cut = items[LIMIT].fire_time
-        return SlotPage(items=await self._by_person(entry, items[:LIMIT], now), next=cut)
+        items = await self._by_person(entry, items[:LIMIT], now)
+        return SlotPage(items=_in_windows(entry, items, windows), next=cut)
 
     async def _by_person(self, entry: Entry, items: list[Slot], now: int) -> list[Slot]:
         """With who skipped an occurrence, and why."""
@@ -331,6 +349,24 @@ async def _cut(versions: list[Span], since: int, until: int) -> int | None:
         if len(times) > LIMIT:
             return sorted(times)[LIMIT]
     return None
+
+
+def _in_windows(
+    entry: Entry, items: list[Slot], windows: Sequence[MaintenanceWindow]
+) -> list[Slot]:
+    """With the name of the maintenance window that a slot was in, who saved it, and why."""
+    if not windows:
+        return items
+    found = []
+    for slot in items:
+        window = None
+        if slot.reason == Reason.MAINTENANCE:
+            window = covering_at(windows, entry.job, slot.fire_time)
+        if window is not None:
+            why = f"{window.name}: {window.why}" if window.why else window.name
+            slot = replace(slot, by=window.by, why=why)  # noqa: PLW2901
+        found.append(slot)
+    return found
 
 
 def _once(slots: Iterable[Slot]) -> list[Slot]:

@@ -21,6 +21,7 @@ from tickwell.ui.formatting import when
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
 from tickwell.ui.svg.strips import history_strip
+from tickwell.ui.views.maintenance import fires_inside, maintenance_of
 from tickwell.ui.visitor import Visitor, visit
 
 FIRES = 10
@@ -38,6 +39,8 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
     paused = entry.cursor.pause
     fires = (await operations.slots.next_fires(actor, entry.job.id, FIRES))[0] if alive else ()
     late = overdue(entry, visitor.now)
+    shown = list(fires) if late is None else [late, *(each for each in fires if each != late)]
+    maintenance = await maintenance_of(visitor, entry.job) if alive else []
     return page(
         request,
         visitor,
@@ -49,7 +52,9 @@ async def job(request: Request, id: str, visitor: Visitor = visit(Permission.REA
         alerts=[each for each in await operations.alerts.list(actor) if each.job == entry.job.id],
         history=history,
         strip=history_strip(history.executions, LATEST),
-        fires=list(fires) if late is None else [late, *(each for each in fires if each != late)],
+        fires=shown,
+        inside=fires_inside(maintenance, entry.job, shown),
+        maintenance=maintenance,
         rests=_rests(entry),
         zone=_zone(entry.job.trigger),
         document=definition(entry.job),

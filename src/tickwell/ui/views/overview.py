@@ -12,6 +12,7 @@ from tickwell.services.insights.overview import Overview
 from tickwell.ui.formatting import when_due
 from tickwell.ui.rendering import page
 from tickwell.ui.svg.bars import ended_bars
+from tickwell.ui.views.maintenance import windows_on
 from tickwell.ui.views.pauses import shown_pauses
 from tickwell.ui.visitor import Visitor, visit
 
@@ -32,6 +33,7 @@ async def overview(request: Request, visitor: Visitor = visit(Permission.READ)) 
         troubles=[each for each in health.troubles if not _has_banner(each, visitor)],
         sentence=_coming(found, health.process, visitor.now),
         **await shown_pauses(visitor),
+        maintenance=await windows_on(visitor),
         chart=ended_bars(found.hours, HOURS, visitor.zone),
     )
 

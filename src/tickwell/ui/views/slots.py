@@ -15,6 +15,7 @@ from tickwell.domain.planning import first_cursor
 from tickwell.domain.policy import DAY, SECOND
 from tickwell.errors import InvalidInput
 from tickwell.services.access.actor import Permission
+from tickwell.ui.form_fields import parse_instant
 from tickwell.ui.formatting import when
 from tickwell.ui.redirects import redirect_with_toast
 from tickwell.ui.rendering import page
@@ -40,8 +41,8 @@ async def slots(
     operations, actor = visitor.operations, visitor.actor
     entry = await operations.jobs.get(actor, id)
     begin = max(visitor.now - DAY, _begin(entry.job))
-    first = _instant(since, visitor.zone, "since") or begin
-    last = _instant(until, visitor.zone, "until") or max(visitor.now, first) + 1
+    first = parse_instant(since, visitor.zone, "since") or begin
+    last = parse_instant(until, visitor.zone, "until") or max(visitor.now, first) + 1
     found, counted = await operations.slots.read(actor, entry.job.id, first, last)
     past = [slot for slot in found.items if slot.fire_time <= visitor.now]
     if first <= entry.job.created_at:
@@ -77,7 +78,10 @@ async def backfill(
     visitor: Visitor = visit(Permission.OPERATE),
 ) -> Response:
     """Run the slots of a past range that have not run."""
-    first, last = _instant(since, visitor.zone, "since"), _instant(until, visitor.zone, "until")
+    first, last = (
+        parse_instant(since, visitor.zone, "since"),
+        parse_instant(until, visitor.zone, "until"),
+    )
     if first is None or last is None:
         raise InvalidInput("start and end of the range are required", field="since")
     found = await visitor.operations.executions.backfill(
@@ -94,20 +98,6 @@ def _begin(job: Job) -> int:
     begin = (job.created_at // SECOND + 1) * SECOND
     fires = first_cursor(job, job.created_at).next_fire_time
     return begin if fires is None else min(begin, fires // SECOND * SECOND)
-
-
-def _instant(text: str, zone: ZoneInfo, field: str) -> int | None:
-    """What a field for date and time holds, on the visitor's clock."""
-    if not text:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-        aware = found if found.tzinfo else found.replace(tzinfo=zone)
-        return int(aware.timestamp() * 1000)
-    except (ValueError, OverflowError):
-        raise InvalidInput(
-            f"{text[:30]!r} is not a date and time", field=field, hint="Use 2026-11-16T09:00"
-        ) from None
 
 
 def _typed(instant: int, zone: ZoneInfo) -> str:

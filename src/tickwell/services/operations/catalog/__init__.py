@@ -15,6 +15,7 @@ _GROUPS = (
     ("executions", "GROUP"),
     ("executions", "DEAD_LETTERS"),
     ("pauses", "GROUP"),
+    ("maintenance", "GROUP"),
     ("service", "QUEUES"),
     ("service", "WORKERS"),
     ("service", "OBSERVABILITY"),

@@ -103,6 +103,7 @@ REASONS = (
     Reason.WITHDRAWN,
     Reason.PAUSED,
     Reason.BY_PERSON,
+    Reason.MAINTENANCE,
 )
 
 STATE_CODE = {state: code for code, state in enumerate(STATES)}

@@ -15,6 +15,7 @@ from tickwell.testing.contract.topics.firing import Firing, MaxRuns, Turns
 from tickwell.testing.contract.topics.keys import Keys
 from tickwell.testing.contract.topics.leftovers import Leftovers
 from tickwell.testing.contract.topics.liveness import Beating, Losses, Starts
+from tickwell.testing.contract.topics.maintenance import Maintenance
 from tickwell.testing.contract.topics.overlaps import Overlaps
 from tickwell.testing.contract.topics.pausing import Pausing
 from tickwell.testing.contract.topics.precision import Precision
@@ -60,6 +61,7 @@ TOPICS = (
     Changing,
     Editing,
     Pausing,
+    Maintenance,
     ProjectPauses,
     Skipping,
     Recalling,
