@@ -198,6 +198,21 @@ async def test_a_store_in_use_is_refused_unless_told_otherwise(opened):
     await copied(source, target, live=True)
 
 
+async def test_what_expires_while_a_copy_is_cut_off_is_no_difference(opened):
+    source, target = await opened("memory://"), await opened("memory://")
+    target.name = "memory://2"
+    now = await source.ping()
+    note = Record(kind="note", project="p", key="k", document=1, expires_at=now + MINUTE)
+    await source.put_record(note, now)
+    source._wall = target._wall = lambda: now
+    cut_off = StoreCopy(source, target)
+    await cut_off.prepare()
+    await cut_off.copy(lambda _: None)
+    source._wall = target._wall = lambda: now + 2 * MINUTE
+    tallies = await copied(source, target)
+    assert tallies["records"].count == 1
+
+
 async def test_what_differs_in_the_end_is_told(opened):
     source, target = await opened("memory://"), await opened("memory://")
     target.name = "memory://2"

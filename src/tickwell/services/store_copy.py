@@ -72,6 +72,9 @@ class Progress:
 
     #: The name of the store that is copied.
     source: str
+    #: When the copy began: what has expired by then is left out, of what was copied as well as of
+    #: what is verified, however long it takes.
+    began: int
     stage: str = STAGES[0]
     #: Where the stage goes on: a page cursor, an id, or the key of a record.
     after: Any = None
@@ -82,6 +85,7 @@ class Progress:
         tallies = {kind: [tally.count, tally.hex] for kind, tally in self.tallies.items()}
         return {
             "source": self.source,
+            "began": self.began,
             "stage": self.stage,
             "after": self.after,
             "tallies": tallies,
@@ -94,7 +98,8 @@ class Progress:
             kind: Tally(count, int(digest, 16))
             for kind, (count, digest) in document["tallies"].items()
         }
-        return cls(document["source"], document["stage"], document["after"], tallies)
+        named = {name: document[name] for name in ("source", "began", "stage", "after")}
+        return cls(**named, tallies=tallies)
 
 
 class StoreCopy:
@@ -103,10 +108,9 @@ class StoreCopy:
     def __init__(self, source: Store, target: Store) -> None:
         self.source = source
         self.target = target
-        self.progress = Progress(source.name)
+        self.progress = Progress(source.name, 0)
         #: Whether an earlier copy is continued.
         self.continues = False
-        self._now = 0
 
     async def prepare(self, *, live: bool = False) -> None:
         """Refuse what cannot be copied, and find out where to begin."""
@@ -114,7 +118,7 @@ class StoreCopy:
             raise StoreRefused(
                 f"{self.source.name} cannot be copied into itself; name another store"
             )
-        self._now = await self.source.ping()
+        self.progress.began = await self.source.ping()
         if not live:
             await self._require_stopped(self.source)
             await self._require_stopped(self.target)
@@ -182,7 +186,7 @@ class StoreCopy:
                 for entry in entries:
                     await self._add_deleted(entry)
             elif entries:
-                await self.target.add_jobs(entries, self._now)
+                await self.target.add_jobs(entries, self.progress.began)
             skips = [skip for entry in entries for skip in await self._copy_skips(entry)]
             copied += len(entries)
             told(len(entries))
@@ -193,9 +197,9 @@ class StoreCopy:
     async def _add_deleted(self, entry: Entry) -> None:
         """Under its name, which is free again once it is deleted there as well."""
         job, cursor = entry.job, entry.cursor
-        await self.target.add_jobs([entry], self._now)
+        await self.target.add_jobs([entry], self.progress.began)
         await self.target.change_jobs(
-            job.project, [job.id], lambda _, __: Change(cursor=cursor), self._now
+            job.project, [job.id], lambda _, __: Change(cursor=cursor), self.progress.began
         )
 
     async def _copy_skips(self, entry: Entry) -> list[RangeSkip]:
@@ -215,7 +219,7 @@ class StoreCopy:
 
     async def _copy_records(self, told: Told) -> None:
         after = tuple(self.progress.after or ("", "", ""))
-        async for records in _record_pages(self.source, self._now, after):
+        async for records in _record_pages(self.source, self.progress.began, after):
             await self.target.restore_records(records)
             last = records[-1]
             await self._note(
@@ -248,7 +252,7 @@ class StoreCopy:
                     skips = await self.target.list_skips(entry.job.id, 0, NEVER)
                     found["skips"].add(map(_skip_text, skips))
                 told(len(entries))
-        async for records in _record_pages(self.target, self._now, ("", "", "")):
+        async for records in _record_pages(self.target, self.progress.began, ("", "", "")):
             found["records"].add(map(_record_text, records))
         async for kept in _execution_pages(self.target, ""):
             found["executions"].add(map(_execution_text, kept))
