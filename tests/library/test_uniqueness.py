@@ -82,6 +82,23 @@ async def test_a_call_goes_before_its_job(tickwell):
     assert done == [7, 7, 7]
 
 
+async def test_requests_with_a_debounce_of_their_own_keep_the_maximum_of_their_job(tickwell):
+    ran = []
+
+    @tickwell.job(OnDemand(), debounce="30s", debounce_max="1m")
+    async def index() -> None:
+        ran.append(tickwell.now)
+
+    start = tickwell.now
+    for _ in range(7):
+        await index.options(debounce="20s").trigger()
+        await tickwell.travel("10s")
+    assert [(at - start).total_seconds() for at in ran] == [60]
+    await tickwell.travel("1m")
+    longer = await index.options(debounce="90s").trigger()
+    assert (longer.run_at - tickwell.now).total_seconds() == 90
+
+
 async def test_a_job_that_is_unique_is_run_all_the_same_if_asked_for(tickwell):
     @tickwell.job(OnDemand(), unless="24h")
     async def sync() -> None: ...

@@ -141,16 +141,14 @@ def uniqueness(options: Mapping[str, Any]) -> Uniqueness | None:
 
 
 def uniqueness_of(job: Job, call: Uniqueness | None) -> Uniqueness | None:
-    """What a request says of itself, or else its job; the job's key holds for both."""
+    """What a request says of itself, or else its job; the job's key and maximum hold for both."""
     if call is not None and (call.unless is not None or call.debounce is not None):
-        if call.unique_key is not None or job.unique_key is None:
-            return call
-        return Uniqueness(
-            unless=call.unless,
-            unique_key=job.unique_key,
-            debounce=call.debounce,
-            debounce_max=call.debounce_max,
-        )
+        added = dict[str, Any]()
+        if call.unique_key is None and job.unique_key is not None:
+            added["unique_key"] = job.unique_key
+        if call.debounce is not None and call.debounce_max is None and job.debounce_max is not None:
+            added["debounce_max"] = max(job.debounce_max, call.debounce)
+        return replace(call, **added) if added else call
     if job.unless is None and job.debounce is None:
         return None
     return Uniqueness(
