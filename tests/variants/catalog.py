@@ -233,6 +233,14 @@ VARIANTS = [
         prey=OnPostgres(contract="test_an_answer_that_comes_while_it_runs_is_not_slept_over"),
     ),
     Variant(
+        name="answers in haste",
+        flaw="a parent that met an outage uses up its attempts with each child that answers",
+        patch=stores.answers_in_haste,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_the_retry_of_an_attempt_that_asked_keeps_its_delay"
+        ),
+    ),
+    Variant(
         name="answers replaced",
         flaw="a refund that was approved and made is refused afterwards",
         patch=stores.answers_replaced,

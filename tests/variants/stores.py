@@ -106,6 +106,17 @@ def answers_unheeded(patches):
     patches.setattr(MemoryReports, "_is_answered", lambda self, report: False)
 
 
+def answers_in_haste(patches):
+    """An answer ends the delay of a retry, too."""
+    patches.setattr(
+        MemorySteps,
+        "_waits_for",
+        lambda self, execution, step: (
+            execution.state is State.WAITING and execution.attempt == step.attempt
+        ),
+    )
+
+
 def answers_replaced(patches):
     """The last answer counts, whatever was done by the first."""
     sound = MemorySteps.answer_step

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tickwell.clock import NEVER
-from tickwell.domain.execution import LIVE, State
+from tickwell.domain.execution import LIVE, Execution, OutcomeKind, State
 from tickwell.domain.job import rank
 from tickwell.domain.step import Step, in_order
 from tickwell.stores.memory.flow import Flow
@@ -47,9 +47,15 @@ class MemorySteps:
             return False
         answered = replace(step, value=own(value), at=now, is_final=True)
         self.tables.steps[id] = self.tables.steps[id] | {name: answered}
-        if row.execution.state is State.WAITING and row.execution.attempt == step.attempt:
+        if self._waits_for(row.execution, step):
             self._resume(row, now)
         return True
+
+    def _waits_for(self, execution: Execution, step: Step) -> bool:
+        """Whether its last attempt asked and waits; one that failed waits for its retry."""
+        if execution.state is not State.WAITING or execution.attempt != step.attempt:
+            return False
+        return execution.attempts[-1].outcome is OutcomeKind.SNOOZED
 
     def _resume(self, row: Row, now: int) -> None:
         """Let it go on now, unless it is due already or held until its job is resumed."""

@@ -32,8 +32,12 @@ FROM tickwell_step AS step WHERE step.execution = $1
               WHERE execution.id = $1 AND execution.project = $2);
 
 -- name: open_step
--- A step that is not final: the attempt that wrote it.
-SELECT attempt FROM tickwell_step
+-- A step that is not final: the attempt that wrote it, and how that ended.
+SELECT attempt, (
+    SELECT outcome FROM tickwell_attempt AS ended
+    WHERE ended.execution = tickwell_step.execution AND ended.number = tickwell_step.attempt
+)
+FROM tickwell_step
 WHERE execution = $1 AND name = $2 AND NOT is_final FOR UPDATE;
 
 -- name: end_step

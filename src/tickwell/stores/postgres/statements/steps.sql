@@ -28,8 +28,12 @@ FROM tickwell.step WHERE step.execution = $1
   AND EXISTS (SELECT 1 FROM tickwell.execution WHERE id = $1 AND project = $2);
 
 -- name: open_step
--- A step that is not final: the attempt that wrote it.
-SELECT attempt FROM tickwell.step
+-- A step that is not final: the attempt that wrote it, and how that ended.
+SELECT attempt, (
+    SELECT outcome FROM tickwell.attempt AS ended
+    WHERE ended.execution = step.execution AND ended.number = step.attempt
+)
+FROM tickwell.step
 WHERE execution = $1 AND name = $2 AND NOT is_final FOR UPDATE;
 
 -- name: end_step

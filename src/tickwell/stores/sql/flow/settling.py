@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from tickwell.clock import NEVER
-from tickwell.domain.execution import PENDING, State
+from tickwell.domain.execution import PENDING, OutcomeKind, State
 from tickwell.domain.job import rank
 from tickwell.stores.sql.cache import JobCache
 from tickwell.stores.sql.flow.flow import Flow
-from tickwell.stores.sql.rows.codec import DEAD, PARKED, STATE_CODE, WAITING, clean, ids_among
+from tickwell.stores.sql.rows.codec import (
+    DEAD,
+    OUTCOME_CODE,
+    PARKED,
+    STATE_CODE,
+    WAITING,
+    clean,
+    ids_among,
+)
 from tickwell.stores.sql.rows.pending import Row
 from tickwell.stores.sql.session import Session
 
@@ -93,7 +101,9 @@ class Settling:
             return False
         await self.session.run("end_step", self.now, value, id, clean(name))
         row = await self.flow.gates.load(id)
-        if row is not None and row.state == WAITING and row.attempt == step[0]:
+        # One that failed waits for its retry, and not for the answer.
+        waits = (step[0], OUTCOME_CODE[OutcomeKind.SNOOZED])
+        if row is not None and row.state == WAITING and (row.attempt, step[1]) == waits:
             await self._resume(row)
         await self.flow.close()
         return True

@@ -20,8 +20,12 @@ FROM execution CROSS JOIN step ON step.execution = execution.key
 WHERE execution.id = ?1 AND execution.project = ?2;
 
 -- name: open_step
--- A step that is not final: the attempt that wrote it.
-SELECT step.attempt FROM execution CROSS JOIN step ON step.execution = execution.key
+-- A step that is not final: the attempt that wrote it, and how that ended.
+SELECT step.attempt, (
+    SELECT ended.outcome FROM attempt AS ended
+    WHERE ended.execution = step.execution AND ended.number = step.attempt
+)
+FROM execution CROSS JOIN step ON step.execution = execution.key
 WHERE execution.id = ?1 AND step.name = ?2 AND NOT step.is_final;
 
 -- name: end_step

@@ -142,6 +142,13 @@ class Answers(Topic):
         waiting = await scene.execution(claim)
         assert (waiting.state, waiting.run_at) == (State.WAITING, T0 + SECOND)
 
+    async def test_the_retry_of_an_attempt_that_asked_keeps_its_delay(self, scene: Scene) -> None:
+        claim = await asking(scene, await scene.job(trigger=OnDemand()))
+        await scene.fail(claim, T0, delay=SECOND)
+        assert await self._answer(scene, claim.id, T0 + 1)
+        waiting = await scene.execution(claim)
+        assert (waiting.state, waiting.run_at) == (State.WAITING, T0 + SECOND)
+
     async def test_what_is_held_by_a_pause_stays_held(self, scene: Scene) -> None:
         job = await scene.job(trigger=OnDemand())
         claim = await asking(scene, job)
