@@ -98,11 +98,11 @@ async def test_fires_to_come_in_one_are_marked_where_they_are_listed(house):
 
 
 async def test_a_person_adds_one_and_ends_it(page, site):
-    site.add("hourly", trigger={"every": "1h"})
     await page.goto(f"{site.url}/alerts")
     await page.get_by_role("link", name="Maintenance").first.click()
     await page.get_by_label("Name").fill("database-move")
     await page.get_by_label("Length").fill("2h")
+    await page.get_by_label("Tags").fill("disks")  # which no job of the site has
     await page.get_by_label("Reason").fill("we move the database")
     await page.get_by_role("button", name="Save").click()
     await expect(page.locator(".toast")).to_have_text("Saved database-move")
@@ -113,3 +113,7 @@ async def test_a_person_adds_one_and_ends_it(page, site):
     await page.get_by_role("button", name="End").click()
     await expect(page.locator(".toast")).to_have_text("Ended database-move")
     await expect(page.locator("#maintenance")).to_contain_text("over")
+    page.on("dialog", lambda dialog: dialog.accept())
+    await page.get_by_role("button", name="Delete").click()
+    await expect(page.locator(".toast")).to_have_text("Deleted database-move")
+    await expect(page.locator("#maintenance")).to_contain_text("No maintenance windows")
