@@ -213,6 +213,18 @@ async def test_what_expires_while_a_copy_is_cut_off_is_no_difference(opened):
     assert tallies["records"].count == 1
 
 
+async def test_jobs_with_one_key_after_an_edit_are_named(opened):
+    source, target = await opened("memory://"), await opened("memory://")
+    target.name = "memory://2"
+    scene = Scene(source)
+    first = await scene.job("first", dedupe_key="a")
+    await scene.change(first, edit(a_job("first", id=first.id, dedupe_key="b")), T0 + 1)
+    await scene.job("second", dedupe_key="b")
+    said = "jobs 'second' and 'first' of project 'default' have the same dedupe_key 'b'; edit"
+    with pytest.raises(StoreError, match=said):
+        await copied(source, target)
+
+
 async def test_what_differs_in_the_end_is_told(opened):
     source, target = await opened("memory://"), await opened("memory://")
     target.name = "memory://2"

@@ -186,13 +186,24 @@ class StoreCopy:
                 for entry in entries:
                     await self._add_deleted(entry)
             elif entries:
-                await self.target.add_jobs(entries, self.progress.began)
+                await self._add(entries)
             skips = [skip for entry in entries for skip in await self._copy_skips(entry)]
             copied += len(entries)
             told(len(entries))
             if cursor is None and stage == "jobs":
                 await self._require_all(copied)
             await self._note(cursor, jobs=map(_job_text, entries), skips=map(_skip_text, skips))
+
+    async def _add(self, entries: list[Entry]) -> None:
+        """A job answers to its present key there, which another one may have been created with."""
+        added = await self.target.add_jobs(entries, self.progress.began)
+        for entry, there in zip(entries, added, strict=True):
+            if there.job.id != entry.job.id:
+                raise StoreError(
+                    f"jobs {entry.job.name!r} and {there.job.name!r} of project"
+                    f" {entry.job.project!r} have the same dedupe_key {entry.job.dedupe_key!r};"
+                    f" edit the key of one of them, empty {self.target.name} and copy again"
+                )
 
     async def _add_deleted(self, entry: Entry) -> None:
         """Under its name, which is free again once it is deleted there as well."""
