@@ -196,14 +196,17 @@ def to_document(window: MaintenanceWindow) -> dict[str, Any]:
 
 
 def from_document(key: str, document: dict[str, Any]) -> MaintenanceWindow:
-    """The window of a record."""
+    """The window of a record; what only a newer version writes there is passed over."""
     project, _, name = key.partition("/")
-    fields = dict(document)
     return MaintenanceWindow(
         project=project,
         name=name,
-        trigger=trigger_from_document(fields.pop("trigger")).bound(key),
-        tags=tuple(fields.pop("tags")),
-        queues=tuple(fields.pop("queues")),
-        **fields,
+        trigger=trigger_from_document(document["trigger"]).bound(key),
+        duration=document["duration"],
+        tags=tuple(document["tags"]),
+        queues=tuple(document["queues"]),
+        why=document["why"],
+        by=document["by"],
+        changed_at=document["changed_at"],
+        ended_at=document["ended_at"],
     )

@@ -243,3 +243,16 @@ async def test_jobs_that_no_window_covers_are_planned_without_a_look_at_it(rig, 
     assert len(await rig.states()) == 2  # within the horizon
     [entry] = await rig.memory.get_jobs("default", ["report"])
     assert planner.maintenance.of(entry.job) is None
+
+
+async def test_a_window_of_a_newer_version_stops_no_planner(rig, planner):
+    unknown, further = a_window(rig, 0), a_window(rig, 1000)
+    unknown.key, unknown.document = "default/new", unknown.document | {"trigger": {"tides": "high"}}
+    further.document |= {"something": "new"}
+    for record in (unknown, further):
+        await rig.memory.put_record(record, rig.clock.now())
+    await rig.add("report", trigger=Every("500ms"))
+    began = rig.clock.now()
+    await planner.step()
+    page = await rig.memory.list_executions(ExecutionFilter())
+    assert [row.fire_time - began for row in page.items] == [500]

@@ -17,6 +17,7 @@ from tickwell.domain.maintenance import (
 )
 from tickwell.domain.project_pause import EVERYTHING, SETTLES
 from tickwell.engine.planning.skipped_rows import skip_of
+from tickwell.errors import InvalidTrigger
 from tickwell.ports.records import ExecutionFilter, Record
 from tickwell.ports.store import CatalogStore, HistoryStore, QueueStore, RecordStore
 
@@ -40,7 +41,7 @@ class MaintenanceWindows:
         self.clock = clock
         self._closed = Closed(())
         #: By key, with the version that was read: a window is read once.
-        self._known: dict[str, tuple[int, MaintenanceWindow]] = {}
+        self._known: dict[str, tuple[int, MaintenanceWindow | None]] = {}
         self._looked_at = float("-inf")
 
     async def look(self) -> Sequence[tuple[Job, RangeSkip]]:
@@ -54,10 +55,10 @@ class MaintenanceWindows:
             self._known = {
                 each.key: known[each.key]
                 if each.key in known and known[each.key][0] == each.version
-                else (each.version, from_document(each.key, each.document))
+                else (each.version, _read(each))
                 for each in found
             }
-            windows = [window for _, window in self._known.values()]
+            windows = [window for _, window in self._known.values() if window is not None]
             self._closed = Closed(windows)
         self._looked_at = self.clock.monotonic()
         # A planner that had not heard of one may have planned into it meanwhile.
@@ -77,7 +78,15 @@ async def read_records(store: RecordStore, now: int, prefix: str = "") -> list[R
 async def read_windows(store: RecordStore, now: int) -> list[MaintenanceWindow]:
     """All windows, those that are over included."""
     found = await read_records(store, now)
-    return [from_document(each.key, each.document) for each in found]
+    return [window for each in found if (window := _read(each)) is not None]
+
+
+def _read(record: Record) -> MaintenanceWindow | None:
+    """None: during an upgrade, a newer version saved a trigger that this one does not know."""
+    try:
+        return from_document(record.key, record.document)
+    except InvalidTrigger:
+        return None
 
 
 async def windows_of(store: RecordStore, project: str, now: int) -> list[MaintenanceWindow]:
