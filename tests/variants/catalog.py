@@ -101,6 +101,14 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="pauses without a note",
+        flaw="a fire that was planned ahead of a pause has a row, and a range counts it as well",
+        patch=engines.pauses_without_a_note,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_fires_on_record_are_in_no_range"
+        ),
+    ),
+    Variant(
         name="no fence check",
         flaw="a zombie overwrites the attempt that replaced its own",
         patch=stores.no_fence,
@@ -377,6 +385,15 @@ VARIANTS = [
         flaw="what the policy armed after an absence is taken back by the next that returns",
         patch=stores.recalled_again,
         prey=Simulated(violation="was recalled by", fault=Fault.CRASH),
+    ),
+    Variant(
+        name="recalls taken whole",
+        flaw="what the policy armed is taken back with fires around it that were not recalled yet",
+        patch=stores.recalls_taken_whole,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::"
+            "test_what_was_armed_again_between_others_is_not_recalled_again"
+        ),
     ),
     Variant(
         name="recall without a note",

@@ -131,6 +131,18 @@ def pauses_released_ahead(patches):
     patches.setattr(ProjectPauses, "of", of)
 
 
+def pauses_without_a_note(patches):
+    """A pause does not note what it goes back over: the range after it counts that as well."""
+    sound = changes._pausing
+
+    def pausing(*args):
+        made = sound(*args)
+        made.skips = [skip for skip in made.skips if skip.count]
+        return made
+
+    patches.setattr(changes, "_pausing", pausing)
+
+
 def boots_forgotten(patches):
     """That a boot has had its run is known by the run alone, which retention deletes."""
     patches.setattr(start_runs, "_REMEMBERED", 0)

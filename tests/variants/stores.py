@@ -6,6 +6,7 @@ from random import Random
 
 from tickwell.domain import rate
 from tickwell.domain.change import leave_out as sound_leave_out
+from tickwell.domain.coverage import uncovered
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.job import Entry
 from tickwell.domain.unique import Unique
@@ -291,6 +292,16 @@ def one_plan_stops_all(patches):
 def recalled_again(patches):
     """A recall takes back what another one did, and the policy has armed again since."""
     patches.setattr(catalog, "leave_out", lambda *_: True)
+
+
+def recalls_taken_whole(patches):
+    """What a recall notes is not divided where another one has been."""
+
+    def whole(job, skip, known):
+        left = uncovered(job, skip, known)
+        return [replace(skip, first=left[0].first, last=left[-1].last)] if left else []
+
+    patches.setattr(flow, "uncovered", whole)
 
 
 def recall_uncounted(patches):

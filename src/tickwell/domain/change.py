@@ -188,12 +188,17 @@ def align(under: Pause | None) -> Changer:
 
 def _pausing(entry: Entry, answered: Plan, noted: Pause, now: int) -> Change:
     # The cursor goes back over what is withdrawn, so that an early resume plans it again.
-    after = min(answered.cursor.after, max(_since(answered, now), entry.job.saved_at))
+    planned_through, skips = answered.cursor.after, answered.skips
+    after = min(planned_through, max(_since(answered, now), entry.job.saved_at))
+    if after < planned_through and not entry.job.trigger.follows_finish:
+        # Each of those has its row: withdrawn, or started by a worker that held it already. From
+        # the cursor on, so that it does not hold for a definition that is saved at this instant.
+        skips = [*skips, planned_ahead(entry.job, after, planned_through)]
     return Change(
         cursor=_paused(replace(answered.cursor, after=after), noted),
         pending=Pending.HOLD,
         executions=answered.executions,
-        skips=answered.skips,
+        skips=skips,
     )
 
 

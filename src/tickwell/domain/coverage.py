@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Protocol
 
 from tickwell.domain.ability import CELERY, EXTERNAL, HTTP, handler_of, is_able
@@ -12,29 +13,35 @@ from tickwell.domain.job import Job
 from tickwell.domain.worker import Liveness, Worker
 
 
-def uncovered(job: Job, skip: RangeSkip, known: Sequence[RangeSkip]) -> RangeSkip | None:
-    """What of a new range of the job no known range has answered already; None: nothing."""
+def uncovered(job: Job, skip: RangeSkip, known: Sequence[RangeSkip]) -> list[RangeSkip]:
+    """What of a new range of the job no known range has answered already.
+
+    A note, which counts nothing, is divided where it has been: what it covers is on record.
+    """
     touching = [
         one
         for one in known
         if one.first <= skip.last and one.last >= skip.first and _answers(one, job, skip)
     ]
     if not touching:
-        return skip
+        return [skip]
     fires = [skip.first]
     if not job.trigger.follows_finish:
         fires = list(job.trigger.between(skip.first - 1, skip.last))
-    left = [at for at in fires if not any(one.first <= at <= one.last for one in touching)]
-    count = skip.count and skip.count - (len(fires) - len(left))
-    if not left or count < min(skip.count, 1):
-        return None
-    return replace(skip, first=left[0], last=left[-1], count=count)
+    answered = within(fires, touching)
+    if not skip.count:
+        runs = groupby(fires, lambda at: at not in answered)
+        parts = [list(run) for is_new, run in runs if is_new]
+        return [replace(skip, first=part[0], last=part[-1]) for part in parts]
+    left = [at for at in fires if at not in answered]
+    count = skip.count - len(answered)
+    return [replace(skip, first=left[0], last=left[-1], count=count)] if left and count > 0 else []
 
 
 def planned_ahead(job: Job, first: int, last: int) -> RangeSkip:
     """A note that fires to come have rows, though the cursor goes back over them.
 
-    The next plan may come when they are late: it is not to count them as missed.
+    The next plan may come when they are late, or passed by a pause: no range is to count them.
     """
     return RangeSkip(job_id=job.id, first=first, last=last, count=0, reason=Reason.WITHDRAWN)
 

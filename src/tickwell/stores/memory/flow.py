@@ -56,7 +56,7 @@ class Flow:
     def new_skips(self, job: Job, skips: Sequence[RangeSkip]) -> list[RangeSkip]:
         """The skipped fire times of a job that no other range skip covers."""
         known = self.tables.skips.get(job.id, [])
-        return [found for skip in skips if (found := uncovered(job, skip, known)) is not None]
+        return [new for skip in skips for new in uncovered(job, skip, known)]
 
     def record_plan(self, job_id: str, plan: Plan | Change, now: int, horizon: int) -> int:
         """Record the runs of a plan, which its cursor counts already; how many were new."""

@@ -46,8 +46,7 @@ async def unrecorded(
     known = iter(await touching(client, ranges))
     found = []
     for job, skips in passed:
-        new = [uncovered(job, skip, next(known)) for skip in skips]
-        found.append([skip for skip in new if skip is not None])
+        found.append([new for skip in skips for new in uncovered(job, skip, next(known))])
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -74,9 +75,7 @@ class People:
 
     async def run(self) -> None:
         """Until the time for faults is over."""
-        if Fault.PROJECT in self.world.scenario.faults:
-            self.world.spawn(self._pause_projects())
-        await self._change_jobs()
+        await asyncio.gather(self._change_jobs(), self._pause_projects())
 
     async def _change_jobs(self) -> None:
         while self.world.loop.time() < self.world.scenario.duration:
@@ -120,7 +119,7 @@ class People:
     async def _pause_projects(self) -> None:
         """Pause the project, or everything, and resume it, over and over."""
         random, world = self.world.random("projects"), self.world
-        while True:
+        while Fault.PROJECT in world.scenario.faults:
             await world.sleep(random.expovariate(1 / 6))
             if world.loop.time() >= world.scenario.duration:
                 return

@@ -72,13 +72,6 @@ class Rows:
         row = self.world.store.tables.rows.get(claim.id)
         return row is not None and _last(row.execution) >= claim.attempt
 
-    def answers(self, id: str) -> bool:
-        """Whether a fire time has a row that says what became of it: not one that was withdrawn."""
-        seen = self.seen.get(id)
-        return seen is not None and not (
-            seen.state is State.SKIPPED and seen.reason == Reason.WITHDRAWN
-        )
-
     def look(self, method: str, now: int, *, fully: bool) -> None:
         """Compare with how it was: what is new or live, now and then all."""
         self._calls += 1
@@ -173,14 +166,20 @@ class Rows:
         if seen.state is not State.SKIPPED:
             return False
         if seen.reason == Reason.MISFIRE:
-            return seen.recalled and method == "fire_due"
+            # A change answers what is due, too: one that pauses withdraws it in the same write.
+            return seen.recalled and method in {"fire_due", "change_jobs"}
         return seen.reason == Reason.WITHDRAWN
 
     def _is_taken_up(self, one: Execution, seen: Seen) -> None:
-        """What was recalled may be skipped by the plan itself, for a run that was live then."""
+        """What was recalled may be skipped by the plan itself, for a run that was live then.
+
+        Or since a newer one, taken up by the same plan, takes its place.
+        """
+        tables = self.world.store.tables
         if seen.reason != Reason.MISFIRE or one.reason != Reason.OVERLAP:
             return
-        tables = self.world.store.tables
+        if tables.rows[one.id].overlap is Overlap.CANCEL_RUNNING:
+            return
         holder = tables.rows[tables.job_gate[one.job_id]].execution
         if holder.is_untried or holder.fire_time > one.run_at:
             raise self.world.fail(f"{one.id} was recalled, and skipped for {holder}")

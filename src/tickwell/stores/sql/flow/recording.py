@@ -198,9 +198,7 @@ async def new_skips(session: Session, job: Job, skips: Sequence[RangeSkip]) -> l
     found = []
     for skip in skips:
         known = await session.rows("list_skips", job.id, skip.last + 1, skip.first)
-        new = uncovered(job, skip, [skip_of(job.id, row) for row in known])
-        if new is not None:
-            found.append(new)
+        found += uncovered(job, skip, [skip_of(job.id, row) for row in known])
     return found
 
 

@@ -396,6 +396,16 @@ class Recalling(Topic):
         assert (await call_back(scene, job, [1, 2], minute(10))).withdrawn == 0
         assert await snapshot(scene.store, minute(9)) == planned
 
+    async def test_what_was_armed_again_between_others_is_not_recalled_again(
+        self, scene: Scene
+    ) -> None:
+        job = await scene.job(overlap=Overlap.ALLOW)
+        await scene.fire(T0, horizon=3 * MINUTE)
+        await call_back(scene, job, [2], minute(2))
+        await scene.fire(minute(2))
+        assert (await call_back(scene, job, [1, 2, 3], minute(4))).withdrawn == 2
+        assert await scene.fire_times(job, State.QUEUED) == [minute(2)]
+
     async def test_what_was_planned_ahead_is_not_counted_as_missed(self, scene: Scene) -> None:
         skip = Misfire(policy=OnMisfire.SKIP, grace="0s")
         job = await planned_ahead(scene, misfire=skip, overlap=Overlap.ALLOW)

@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
-from tickwell.domain.change import delete, pause, resume
-from tickwell.domain.execution import OutcomeKind, Reason, State
+from tickwell.domain.change import delete, edit, pause, resume
+from tickwell.domain.execution import OutcomeKind, RangeSkip, Reason, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import JobState
-from tickwell.domain.policy import MINUTE, SECOND
-from tickwell.domain.trigger import OnDemand
+from tickwell.domain.policy import MINUTE, SECOND, Misfire, OnMisfire
+from tickwell.domain.trigger import Every, OnDemand
 from tickwell.errors import WrongState
 from tickwell.testing.contract.builders import T0, a_request, minute
 from tickwell.testing.contract.scene import Scene
@@ -20,6 +23,11 @@ from tickwell.testing.contract.topic import Topic
 
 #: Two seconds before the first fire, and fired ahead.
 AHEAD = minute(1) - 2 * SECOND
+
+
+def counted(skips: Sequence[RangeSkip]) -> list[tuple[int, int, int]]:
+    """First, last and number of what the ranges count; notes count nothing."""
+    return [(one.first, one.last, one.count) for one in skips if one.count]
 
 
 class Pausing(Topic):
@@ -90,6 +98,53 @@ class Pausing(Topic):
         assert (slot.state, slot.attempt) == (State.QUEUED, 1)
         again = await scene.claim_one(minute(1))
         assert (again.attempt, again.charged) == (2, 1)
+
+    async def test_what_was_planned_ahead_is_in_no_range(self, scene: Scene) -> None:
+        job = await scene.job()
+        await scene.fire(AHEAD, horizon=2 * SECOND)
+        await scene.change(job, pause("ann", "wait"), AHEAD + 1)
+        await scene.change(job, resume(), minute(3))
+        await scene.fire(minute(3))
+        assert (await scene.at(job, minute(1))).reason == Reason.WITHDRAWN
+        assert counted(await scene.skips(job)) == [(minute(2), minute(3), 2)]
+
+    async def test_what_started_in_spite_of_the_pause_is_in_no_range(self, scene: Scene) -> None:
+        job = await scene.job()
+        await scene.fire(AHEAD, horizon=2 * SECOND)
+        claim = await scene.claim_one(AHEAD, lead=2 * SECOND)
+        await scene.change(job, pause("ann", "wait"), AHEAD + 1)
+        await scene.succeed(claim, minute(1))
+        await scene.change(job, resume(), minute(3))
+        await scene.fire(minute(3))
+        assert (await scene.at(job, minute(1))).state is State.SUCCEEDED
+        assert counted(await scene.skips(job)) == [(minute(2), minute(3), 2)]
+
+    async def test_no_range_counts_what_an_early_resume_armed_again(self, scene: Scene) -> None:
+        job = await scene.job(misfire=Misfire(policy=OnMisfire.SKIP, grace="0s"))
+        for _ in range(2):
+            await scene.fire(AHEAD, horizon=2 * SECOND)
+            await scene.change(job, pause("ann", "wait"), AHEAD + 1)
+            await scene.change(job, resume(), AHEAD + 2)
+        await scene.fire(AHEAD + 2, horizon=2 * SECOND)
+        assert (await scene.at(job, minute(1))).state is State.QUEUED
+        await scene.change(job, pause("ann", "wait"), minute(1))
+        await scene.change(job, resume(), minute(3))
+        await scene.fire(minute(4) + 1)
+        assert counted(await scene.skips(job)) == [
+            (minute(2), minute(3), 2),
+            (minute(4), minute(4), 1),
+        ]
+
+    async def test_a_new_definition_answers_for_what_a_pause_withdrew(self, scene: Scene) -> None:
+        job = await scene.job()
+        await scene.fire(AHEAD, horizon=2 * SECOND)
+        await scene.change(job, pause("ann", "wait"), AHEAD + 1)
+        other = replace(job, trigger=Every("1m", phase="59s"))
+        await scene.change(job, edit(other), AHEAD + 1)
+        await scene.change(job, resume(), minute(2))
+        await scene.fire(minute(2))
+        passed = (minute(1) - SECOND, minute(2) - SECOND, 2)
+        assert counted(await scene.skips(job)) == [passed]
 
     async def test_what_ended_during_the_pause_is_not_released(self, scene: Scene) -> None:
         job = await scene.job(trigger=OnDemand())

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tickwell.domain.change import pause, resume
 from tickwell.domain.execution import OutcomeKind, RangeSkip, Reason, State
 from tickwell.domain.gate import Overlap
@@ -91,6 +93,22 @@ class ProjectPauses(Topic):
         await _resume(scene, "default", AHEAD + 3)
         await scene.fire(AHEAD + 3, horizon=2 * SECOND)
         assert (await scene.at(job, minute(1))).state is State.QUEUED
+
+    @pytest.mark.parametrize("project", ["default", EVERYTHING])
+    async def test_fires_on_record_are_in_no_range(self, scene: Scene, project: str) -> None:
+        jobs = [await scene.job(), await scene.job()]
+        await scene.fire(AHEAD, horizon=2 * SECOND)
+        [held] = await scene.claim(AHEAD, limit=1, lead=2 * SECOND)
+        [withdrawn] = [job for job in jobs if job.id != held.job.id]
+        await _pause(scene, project, AHEAD + 1)
+        await scene.succeed(held, minute(1))
+        await _resume(scene, project, minute(3))
+        await scene.fire(minute(3))
+        assert (await scene.at(withdrawn, minute(1))).reason == Reason.WITHDRAWN
+        assert (await scene.execution(held)).state is State.SUCCEEDED
+        for job in jobs:
+            ranges = [skip for skip in await scene.skips(job) if skip.count]
+            assert ranges == [_range(job, minute(2), minute(3), 2)]
 
     async def test_a_run_asked_for_during_the_pause_runs_and_its_retry_is_held(
         self, scene: Scene
