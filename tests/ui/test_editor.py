@@ -1,5 +1,6 @@
 """The job editor: form and document are one, what it would do is seen before it is saved."""
 
+import asyncio
 import json
 import re
 
@@ -55,10 +56,26 @@ async def test_errors_stand_at_their_fields(window, site):
     await expect(cron).to_have_attribute("aria-invalid", "true")
     await expect(page.locator("#cron-error")).to_contain_text("99")
     await expect(cron).to_be_focused()
-    await page.get_by_role("button", name="Save").click()
+    async with page.expect_navigation():
+        await page.get_by_role("button", name="Save").click()
     await expect(page.locator("#cron-error")).to_contain_text("99")
     await page.get_by_label("Document").fill("{")
     await expect(page.locator("#document-error")).to_contain_text("is not JSON")
+
+
+async def test_what_is_typed_before_the_scripts_are_there_counts(page, site):
+    typed = asyncio.Event()
+
+    async def hold(route):
+        await typed.wait()
+        await route.continue_()
+
+    await page.route("**/*.js", hold)
+    await page.goto(f"{site.url}/jobs/new", wait_until="commit")
+    await page.get_by_label("Document").fill("{")
+    typed.set()
+    await expect(page.locator("#document-error")).to_contain_text("is not JSON")
+    await expect(page.locator("[data-side]")).to_have_value("document")
 
 
 async def test_a_change_is_shown_before_it_is_saved_and_a_conflict_is_refused(window, site):

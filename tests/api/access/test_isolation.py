@@ -47,7 +47,8 @@ async def seed(house, project, word):
 async def read_all(house, shown):
     """Everything that a project's admin can read without naming anything.
 
-    But for what says how many seconds ago something was seen, and figures of the last minutes.
+    But for what says how many seconds ago something was seen, and figures of the last minutes. A
+    worker is silent after some seconds, which a test of a busy machine lives to see.
     """
     found = []
     for method, path, operation in operations(house.world.app):
@@ -60,7 +61,7 @@ async def read_all(house, shown):
             answer = await house.http.get(f"http://test{path}", headers=shown)
             if answer.status_code == 200:
                 found.append(answer.text)
-    return found
+    return [text.replace('"state":"silent"', '"state":"alive"') for text in found]
 
 
 def ids_in(texts):

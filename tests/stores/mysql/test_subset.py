@@ -178,9 +178,10 @@ def test_each_is_told_what_it_understands():
     location = parse("mysql://h/d?statement_timeout=2.5&lock_timeout=0.2")
     mysql, mariadb = (Flavour(v).settings(location) for v in ("8.4.3", "10.11.19-MariaDB"))
     assert "COLLATE utf8mb4_0900_bin" in mysql
-    assert mysql.endswith("SET max_execution_time = 2500")
+    assert mysql.endswith("SET max_execution_time = 2500; SET wait_timeout = 2")
     assert "COLLATE utf8mb4_nopad_bin" in mariadb
     assert "SET max_statement_time = 2.5; SET in_predicate" in mariadb
+    assert mariadb.endswith(", idle_transaction_timeout = 2")
     for text in (mysql, mariadb):
         assert "time_zone = '+00:00', innodb_lock_wait_timeout = 1" in text
         assert "ISOLATION LEVEL READ COMMITTED" in text

@@ -86,6 +86,27 @@ async def test_a_lock_that_is_not_given_back_is_not_waited_for(scene, place, mon
     await store.close()
 
 
+async def test_one_that_stands_still_in_a_transaction_loses_its_locks(scene, store, place):
+    """As a process that is frozen: others would wait for it for eight hours."""
+    job = await scene.job(trigger=OnDemand())
+    frozen = MysqlStore.from_url(place + "&statement_timeout=1")
+    await frozen.open()
+    locked, never = asyncio.Event(), asyncio.Event()
+
+    async def work(session):
+        await session.rows("lock_jobs", [job.id])
+        locked.set()
+        await never.wait()
+
+    standing = asyncio.create_task(frozen.database.write(work))
+    await locked.wait()
+    assert len(await store.add_executions([a_request(job, T0)], T0, 0)) == 1
+    assert not standing.done()
+    standing.cancel()
+    await asyncio.wait([standing])
+    await frozen.close()
+
+
 async def test_connections_that_were_cut_are_made_anew(scene, store):
     await scene.job()
     assert await kill_connections() >= 1

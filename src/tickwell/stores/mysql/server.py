@@ -58,9 +58,15 @@ class Flavour:
             f"SET time_zone = '+00:00', innodb_lock_wait_timeout = {wait}",
             self.time_limit(location.statement_timeout),
         )
-        # A long list stays a list: made into a table, it would be joined in any order.
-        own = ("SET in_predicate_conversion_threshold = 0",) if self.is_mariadb else ()
-        return "; ".join(parts + own)
+        # A process that stands still in a transaction would hold its locks for eight hours.
+        most = max(1, round(location.statement_timeout))
+        if self.is_mariadb:
+            # A long list stays a list: made into a table, it would be joined in any order.
+            own = f"SET in_predicate_conversion_threshold = 0, idle_transaction_timeout = {most}"
+        else:
+            # MySQL has this for idle connections only: those of the pool end too, and are replaced.
+            own = f"SET wait_timeout = {most}"
+        return "; ".join((*parts, own))
 
     def time_limit(self, seconds: float) -> str:
         """How long a statement may take from now on; 0: as long as the driver waits."""

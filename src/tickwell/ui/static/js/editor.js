@@ -24,4 +24,16 @@ export function startEditor() {
   form.addEventListener("submit", leave);
   form.querySelector("[data-cancel]").addEventListener("click", leave);
   window.addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
+  // What was typed while the scripts were on their way has been heard by none of them.
+  document.addEventListener("DOMContentLoaded", () => {
+    const changed = [...form.elements].filter(isChanged);
+    const last = changed.includes(document.activeElement) ? document.activeElement : changed.at(-1);
+    if (last) last.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+}
+
+function isChanged(field) {
+  if (field.type === "hidden" || !("defaultValue" in field)) return false;
+  if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
+  return field.value !== field.defaultValue;
 }
