@@ -11,6 +11,7 @@ from tickwell.clock import to_datetime
 from tickwell.domain import event as inner
 from tickwell.domain import execution
 from tickwell.domain.event import (
+    BacklogHeld,
     Cancelled,
     Idle,
     JobChanged,
@@ -39,6 +40,7 @@ __all__ = [
     "AttemptsFenced",
     "AttemptsFinished",
     "AttemptsStarted",
+    "BacklogHeld",
     "Cancelled",
     "Event",
     "FiresSkipped",
@@ -216,6 +218,7 @@ Event = (
     | WorkerLost
     | Recovered
     | Parked
+    | BacklogHeld
     | JobPaused
     | JobOver
     | AttemptsStarted

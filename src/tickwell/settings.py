@@ -52,6 +52,14 @@ class Settings:
     beat: SecondsField = default("5s")
     #: How often the reaper looks for what was lost.
     sweep: SecondsField = default("5s")
+    #: Missed fires of one job that start at once after an outage; if more, they are held. 0: all.
+    backlog_of_job: int = 1_000
+    #: Missed fires of a project that one planner starts at once; the others are held. 0: all.
+    backlog_of_project: int = 10_000
+    #: How long a person has to decide about missed fires that are held.
+    backlog_wait: SecondsField = default("1h")
+    #: What becomes of them then, for each job: "latest" runs the newest one, "skip" none.
+    backlog_answer: str = "latest"
     #: How long running attempts get to end when the process is asked to stop.
     drain_timeout: SecondsField = default("30s")
     #: How often old history is pruned.
@@ -167,6 +175,7 @@ class Settings:
             )
         _check_engine(self)
         _check_log(self)
+        _check_backlog(self)
         _check_smtp(self)
         if not self.queues:
             raise InvalidSetting("one name at least is needed", field="queues", hint=_QUEUES)
@@ -200,6 +209,7 @@ _PUBLIC_URL = re.compile(
 )
 _QUEUES = 'Use ("default",)'
 LOG_FORMATS = ("console", "json", "logfmt")
+BACKLOG_ANSWERS = ("latest", "skip")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 #: The port of each scheme, unless it is named.
 SMTP_PORTS = {"smtp": 587, "smtps": 465, "smtp+plain": 25}
@@ -221,6 +231,7 @@ MOST_METRICS_JOBS = 1000
 _COUNTS = (
     *("requests_without_key", "requests_with_key", "breaker_failures", "max_jobs"),
     *("max_fires_per_day", "max_fires_per_minute", "max_runs_per_minute", "max_payload"),
+    *("backlog_of_job", "backlog_of_project"),
     *("max_requests_per_minute", "max_changes_per_minute", "max_running", "metrics_jobs"),
 )
 
@@ -265,6 +276,8 @@ def _check_numbers(settings: Settings) -> None:
     for name in ("breaker_rest", "horizon", "poll", "lease", "beat", "sweep", "prune_every"):
         if getattr(settings, name) <= 0:
             raise InvalidSetting("must be longer than 0", field=name)
+    if settings.backlog_wait < 0:
+        raise InvalidSetting("must not be shorter than 0", field="backlog_wait")
 
 
 def _check_ranges(settings: Settings) -> None:
@@ -318,6 +331,15 @@ def _check_log(settings: Settings) -> None:
                 field=name,
                 hint=f"Use one of {', '.join(filter(None, choices))}",
             )
+
+
+def _check_backlog(settings: Settings) -> None:
+    if settings.backlog_answer not in BACKLOG_ANSWERS:
+        raise InvalidSetting(
+            f"unknown value {settings.backlog_answer[:100]!r}",
+            field="backlog_answer",
+            hint=f"Use one of {', '.join(BACKLOG_ANSWERS)}",
+        )
 
 
 def _check_smtp(settings: Settings) -> None:

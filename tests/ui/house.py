@@ -1,17 +1,23 @@
 """A service that asks who one is, without a network: pages by httpx, attempts ended by hand."""
 
 import random
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import httpx
 
 from tests.ui.site import OPEN
 from tickwell.clock import StoreClock
+from tickwell.domain.backlog import Backlog, FireRange
+from tickwell.domain.change import Change
 from tickwell.domain.event import Events
 from tickwell.domain.execution import OutcomeKind
 from tickwell.domain.health import ProcessHealth
 from tickwell.domain.outcome import Outcome, decide
+from tickwell.domain.planning import Plan
+from tickwell.domain.policy import HOUR, MINUTE
 from tickwell.domain.worker import Worker
+from tickwell.engine.planning.backlog_gates import BacklogGates
 from tickwell.ports.records import ClaimRequest
 from tickwell.services.access.actor import Actor, Permission
 from tickwell.services.operations import OperationContext
@@ -90,6 +96,18 @@ class House:
         answer = await self.browser().http.post("/api/v1/jobs", json=body | fields, headers=headers)
         assert answer.status_code == 201, answer.text
         return answer.json()["id"]
+
+    async def hold(self, job, runs=1):
+        """Let a job hold missed fires, a minute apart, as a planner leaves it."""
+        now = self.clock.now()
+        last = FireRange(now - HOUR, now - HOUR + (runs - 1) * MINUTE, runs)
+        backlog = Backlog(ranges=(last,), since=now, until=now + HOUR)
+        (entry,) = await self.store.get_jobs("default", [job])
+        held = replace(entry.cursor, backlog=backlog)
+        gates = BacklogGates(self.store, self.clock, Settings(store="memory://"))
+        gates.admit(entry.job, entry.cursor, Plan(held), now)
+        await gates.note()
+        await self.store.change_jobs("default", [job], lambda *_: Change(cursor=held), now)
 
     async def run(self, job, kind=OutcomeKind.SUCCEEDED, **outcome):
         """Request a run and end its first attempt, if somehow; the execution's id."""

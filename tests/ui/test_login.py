@@ -156,7 +156,7 @@ async def test_no_change_without_the_token_or_from_elsewhere(house):
             assert (await browser.post(path)).status_code == 401, path
         browser.token = token
         tried += 1
-    assert tried == 66
+    assert tried == 69
     link = await house.link("local")
     assert (await browser.post("/login", foreign[0], link=link)).status_code == 401
 

@@ -45,6 +45,8 @@ FORMS = {
     "put_platform_maintenance": "/maintenance",
     "end_platform_maintenance": "/platform/maintenance/{name}/end",
     "delete_platform_maintenance": "/platform/maintenance/{name}/delete",
+    "answer_backlog": "/backlog",
+    "answer_platform_backlog": "/platform/backlog",
     "bulk_pause": "/jobs/bulk",
     "bulk_resume": "/jobs/bulk",
     "bulk_trigger": "/jobs/bulk",
@@ -96,6 +98,8 @@ OWN = {
     "/preferences/project",
     "/jobs/try",
     "/jobs/undo",
+    # `answer_backlog` for one job.
+    "/jobs/{id}/backlog",
     "/jobs/{id}/versions/{version}/restore",
     # `put_calendar` with the days that it has.
     "/settings/calendars/renew",
@@ -131,6 +135,7 @@ async def furnish(house):
     asked = {"expires_at": now + HOUR}
     step = Step(execution=asking, attempt=1, name=f"{WAIT}ok", value=asked, at=now, is_final=False)
     await house.store.write_steps([step])
+    await house.hold(job)
     await operations.queues.pause(OWNER, "mail")
     await operations.maintenance.put(OWNER, "move", Schedule(length=HOUR))
     await operations.maintenance.put_all(OWNER, "move", Schedule(length=HOUR))

@@ -31,6 +31,38 @@ VARIANTS = [
         ),
     ),
     Variant(
+        name="held fires forgotten by edits",
+        flaw="missed fires that were held for a decision have no answer after an edit",
+        patch=engines.held_fires_forgotten_by_edits,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_an_edit_keeps_them_with_the_same_trigger_only"
+        ),
+    ),
+    Variant(
+        name="held fires without a note",
+        flaw="after a crash, no alert and no page knows of missed fires that are held",
+        patch=engines.held_fires_without_a_note,
+        prey=Tested(
+            test="unit/engine/test_backlog_gates.py::test_a_note_is_on_record_before_anything_is_held"
+        ),
+    ),
+    Variant(
+        name="held fires never looked at",
+        flaw="the configured answer never applies to a job whose trigger has come to its end",
+        patch=engines.held_fires_never_looked_at,
+        prey=Tested(
+            test="contract/test_memory.py::TestMemory::test_unanswered_the_configured_answer_applies_once"
+        ),
+    ),
+    Variant(
+        name="held fires kept by no store",
+        flaw="a database forgets the missed fires that a job holds",
+        patch=sqlite.backlogs_left_out,
+        prey=Tested(
+            test="contract/test_sqlite.py::TestSqlite::test_what_is_held_is_one_range_and_later_fires_run"
+        ),
+    ),
+    Variant(
         name="planners unaware of paused projects",
         flaw="a job that is added at the moment of a pause fires throughout it",
         patch=engines.planners_unaware_of_paused_projects,

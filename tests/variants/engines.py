@@ -27,6 +27,7 @@ from tickwell.engine.liveness.pulse import Pulse, PulseThread
 from tickwell.engine.liveness.reaper import Reaper
 from tickwell.engine.loop import LONGEST_REST, Loop
 from tickwell.engine.planning import maintenance, project_pauses
+from tickwell.engine.planning.backlog_gates import BacklogGates
 from tickwell.engine.planning.outage_recovery import OutageRecovery
 from tickwell.engine.planning.project_pauses import ProjectPauses
 from tickwell.engine.running.deadlines import Deadlines
@@ -531,3 +532,18 @@ def waits_charged(patches):
 def hand_first_in_first_out(patches):
     """What was claimed first starts first, however urgent what follows is."""
     patches.setattr(RankedQueue, "join", lambda self, attempts: self.extend(attempts))
+
+
+def held_fires_forgotten_by_edits(patches):
+    """An edit makes a job forget the missed fires that it holds."""
+    patches.setattr(changes, "_still_holding", lambda cursor, _: cursor)
+
+
+def held_fires_without_a_note(patches):
+    """A planner holds fires first, and then notes that it does."""
+    patches.setattr(BacklogGates, "_is_noted", lambda *_: True)
+
+
+def held_fires_never_looked_at(patches):
+    """A job that holds fires is not looked at when the configured answer applies."""
+    patches.setattr(planning, "look_at_backlog", lambda cursor: cursor)

@@ -1,7 +1,10 @@
 """SQLite stores that break a promise."""
 
+from dataclasses import replace
+
 from tickwell.domain.execution import OutcomeKind
 from tickwell.stores.sql.flow import finishing
+from tickwell.stores.sql.rows import codec
 from tickwell.stores.sqlite import parts, transactional
 from tickwell.stores.sqlite.session import Session
 
@@ -53,3 +56,9 @@ def no_compare_and_set(patches):
 def read_before_lock(patches):
     """What a requested run needs is read before the file's write lock is held."""
     patches.setattr(transactional, "_take_lock", lambda connection, path: None)
+
+
+def backlogs_left_out(patches):
+    """What a job holds of missed fires is not written with its cursor."""
+    sound = codec.halts_to_json
+    patches.setattr(codec, "halts_to_json", lambda cursor: sound(replace(cursor, backlog=None)))

@@ -142,6 +142,7 @@ ROOMS: dict[str, Callable[[typer.Typer], None]] = {
     "doctor": _service,
     "top": _top,
     "queues": _group("queues", SERVICE),
+    "backlog": _group("backlog", SERVICE),
     "calendars": _group("admin.calendars", SERVICE),
     "monitors": _group("monitors"),
     "alerts": _group("alerts", SERVICE),

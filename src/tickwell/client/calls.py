@@ -24,6 +24,8 @@ from tickwell.client.results import (
     AlertsTested,
     Answered,
     Backfilled,
+    Backlog,
+    BacklogAnswered,
     BatchDone,
     BulkDone,
     CalendarSaved,
@@ -712,6 +714,46 @@ def delete_platform_maintenance(name: str) -> Call[Done]:
         "DELETE",
         "/api/v1/platform/maintenance/{name}",
         arguments={"name": name},
+    )
+
+
+def get_backlog() -> Call[Backlog]:
+    """Read which jobs of the project hold missed fires, as too many to catch up at once."""
+    return request("get_backlog", "GET", "/api/v1/backlog", repeatable=True)
+
+
+def answer_backlog(
+    answer: str,
+    *,
+    rate: float | None = None,
+    job: str | None = None,
+    idempotency_key: str | None = None,
+) -> Call[BacklogAnswered]:
+    """Decide about the missed fires that the project's jobs hold, or one job: skip, latest, all."""
+    return request(
+        "answer_backlog",
+        "POST",
+        "/api/v1/backlog/answer",
+        body=fields(answer=answer, rate=rate, job=job),
+        idempotency_key=idempotency_key,
+    )
+
+
+def get_platform_backlog() -> Call[Backlog]:
+    """Read which jobs of all projects hold missed fires."""
+    return request("get_platform_backlog", "GET", "/api/v1/platform/backlog", repeatable=True)
+
+
+def answer_platform_backlog(
+    answer: str, *, rate: float | None = None, idempotency_key: str | None = None
+) -> Call[BacklogAnswered]:
+    """Decide about the missed fires that jobs of all projects hold: skip, latest or all."""
+    return request(
+        "answer_platform_backlog",
+        "POST",
+        "/api/v1/platform/backlog/answer",
+        body=fields(answer=answer, rate=rate),
+        idempotency_key=idempotency_key,
     )
 
 

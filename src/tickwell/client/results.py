@@ -402,6 +402,37 @@ class Done(TypedDict):
     done: bool
 
 
+class HeldJob(TypedDict):
+    """A job that holds missed fires."""
+
+    job_id: str
+    job: str
+    project: str
+    runs: int
+    first: str
+    last: str
+    since: str
+    until: str
+    paused: bool
+
+
+class Backlog(TypedDict):
+    """Missed fires that wait for an answer."""
+
+    jobs: int
+    runs: int
+    items: list[HeldJob]
+
+
+class BacklogAnswered(TypedDict):
+    """What an answer did."""
+
+    jobs: int
+    runs: int
+    skipped: int
+    paused: list[str]
+
+
 class QueuePause(TypedDict):
     """Who paused a queue, why and when."""
 

@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, TypeVar
 from tickwell.clock import to_datetime
 from tickwell.domain import change, execution, job, note, step
 from tickwell.domain.execution import ENDED, Kind, OutcomeKind, Reason, State
-from tickwell.domain.explanation import SKIPPED_BECAUSE, explanation_of, reason_of
+from tickwell.domain.explanation import HELD_BECAUSE, SKIPPED_BECAUSE, explanation_of, reason_of
 from tickwell.domain.gate import Concurrency, Overlap
 from tickwell.domain.job import JobState
 from tickwell.domain.policy import Delivery, Misfire, Retention, Retry, Timeout
@@ -399,6 +399,8 @@ def slot_of(record: slots.Slot) -> Slot:
     if record.answer is Answer.PAUSED:
         reason = Reason.PAUSED
     words = SKIPPED_BECAUSE.get(reason) if reason is not None else None
+    if record.answer is Answer.HELD:
+        words = HELD_BECAUSE
     return Slot(
         fire_time=to_datetime(record.fire_time),
         answer=record.answer,

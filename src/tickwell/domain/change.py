@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from tickwell.domain.backlog import Backlog, BacklogAnswer
 from tickwell.domain.coverage import planned_ahead, within
 from tickwell.domain.execution import Execution, NewExecution, RangeSkip, Reason
+from tickwell.domain.holding import look_at_backlog, passed_over
 from tickwell.domain.job import Cursor, Entry, Job, JobState, Pause, PauseScope
 from tickwell.domain.occurrence import (
     instant_text,
@@ -18,6 +20,7 @@ from tickwell.domain.occurrence import (
 from tickwell.domain.planning import (
     WAITING_IN_LINE,
     Plan,
+    answer_backlog,
     fire_of,
     first_cursor,
     is_paused,
@@ -94,7 +97,10 @@ CHUNKS = 10
 
 
 def edit(new: Job, expected_version: int | None = None) -> Changer:
-    """Replace the definition; the version before answers for everything up to now."""
+    """Replace the definition; the version before answers for everything up to now.
+
+    What it holds of missed fire times is passed over if the new one fires at others.
+    """
 
     def change(entry: Entry, now: int) -> Change:
         old = entry.job
@@ -109,12 +115,17 @@ def edit(new: Job, expected_version: int | None = None) -> Changer:
             saved_at=max(_since(answered, now), min(old.saved_at, answered.cursor.after)),
         )
         fresh = _first(job, max(answered.cursor.after, old.saved_at))
+        cursor, skips = _successor(entry, answered, job, fresh, now), answered.skips
+        if job.trigger == old.trigger:
+            cursor = _still_holding(cursor, answered.cursor.backlog)
+        else:
+            skips += _given_up(old, answered.cursor)
         return Change(
-            cursor=_successor(entry, answered, job, fresh, now),
+            cursor=cursor,
             job=replace(job, saved_at=fresh.after),
             pending=Pending.RESTAMP,
             executions=answered.executions,
-            skips=answered.skips,
+            skips=skips,
         )
 
     return change
@@ -259,6 +270,30 @@ def unskip(at: int, *, planned: bool = False) -> Changer:
     return change
 
 
+def answer_held(
+    answer: BacklogAnswer, starts: Mapping[str, int] | None = None, spacing: float = 0.0
+) -> Changer:
+    """Answer the missed fire times that a job holds: by none, by the newest one, or by all.
+
+    Starts: by job id, when the first of all starts, now unless it has one. A paused job runs
+    nothing, so it holds them until it is resumed, or until they are skipped.
+    """
+
+    def change(entry: Entry, now: int) -> Change | None:
+        cursor = entry.cursor
+        if cursor.backlog is None or cursor.state is JobState.DELETED:
+            return None
+        if answer is not BacklogAnswer.SKIP and cursor.state is JobState.PAUSED:
+            return None
+        start = (starts or {}).get(entry.job.id, now)
+        made = answer_backlog(entry.job, cursor, answer, start, spacing)
+        if made.cursor.state is JobState.ACTIVE:  # what it had to look at may be over
+            made.cursor = replace(made.cursor, next_fire_time=now, nudged=True)
+        return Change(cursor=made.cursor, executions=made.executions, skips=made.skips)
+
+    return change
+
+
 def delete(expected_version: int | None = None, *, first: bool = False) -> Changer:
     """Take the job away; its history stays until retention ends.
 
@@ -272,12 +307,14 @@ def delete(expected_version: int | None = None, *, first: bool = False) -> Chang
             return None
         _expect(entry, expected_version)
         answered = _answer(entry, now)
-        cursor = replace(answered.cursor, state=JobState.DELETED, next_fire_time=None, pause=None)
+        cursor = replace(
+            answered.cursor, state=JobState.DELETED, next_fire_time=None, pause=None, backlog=None
+        )
         return Change(
             cursor=cursor,
             pending=Pending.END,
             executions=answered.executions,
-            skips=answered.skips,
+            skips=answered.skips + _given_up(entry.job, answered.cursor),
         )
 
     return change
@@ -399,6 +436,19 @@ def _successor(entry: Entry, answered: Plan, job: Job, fresh: Cursor, now: int) 
     elif job.trigger.follows_finish and _is_live(entry.job, before):
         fresh = replace(fresh, after=before.after, next_fire_time=None)
     return _paused(fresh, entry.cursor.pause) if is_paused(entry.cursor, now) else fresh
+
+
+def _still_holding(cursor: Cursor, backlog: Backlog | None) -> Cursor:
+    """The cursor of a new definition with the same trigger, which may have nothing else to come."""
+    if backlog is None:
+        return cursor
+    state = JobState.ACTIVE if cursor.state is JobState.FINISHED else cursor.state
+    return look_at_backlog(replace(cursor, state=state, backlog=backlog))
+
+
+def _given_up(job: Job, cursor: Cursor) -> list[RangeSkip]:
+    """What the job holds is passed over."""
+    return [] if cursor.backlog is None else passed_over(job, cursor.backlog.ranges)
 
 
 def _is_live(job: Job, cursor: Cursor) -> bool:

@@ -131,6 +131,17 @@ class Parked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BacklogHeld:
+    """Missed fires are held, as too many to catch up at once: a person decides about them."""
+
+    project: str
+    #: Jobs of the project that a planner's step held fires of.
+    jobs: int
+    #: Their fires.
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobPaused:
     """A policy paused a job, or a start did: the code declares it no more."""
 
@@ -235,6 +246,7 @@ Event = (
     | WorkerLost
     | Recovered
     | Parked
+    | BacklogHeld
     | JobPaused
     | JobOver
     | AttemptsStarted
@@ -261,7 +273,7 @@ def projects_of(event: Event) -> frozenset[str] | None:
         return frozenset(report.claim.job.project for report in event.reports)
     if isinstance(event, Triggered):
         return frozenset(new.job.project for new in event.executions)
-    if isinstance(event, JobChanged | Revived | Cancelled | JobPaused):
+    if isinstance(event, JobChanged | Revived | Cancelled | JobPaused | BacklogHeld):
         return frozenset({event.project})
     if isinstance(event, Planned | AttemptsStarted | FiresSkipped | Idle | JobUnreadable | Parked):
         return frozenset()

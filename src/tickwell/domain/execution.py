@@ -71,6 +71,8 @@ class Reason(StrEnum):
     BY_PERSON = "by_person"
     #: Skipped: a maintenance window covered it.
     MAINTENANCE = "maintenance"
+    #: Skipped: missed, held as one of too many to catch up at once, and then passed over.
+    BACKLOG = "backlog"
     #: Dead: every attempt of the retry policy failed.
     OUT_OF_ATTEMPTS = "out_of_attempts"
     #: Dead: the error is permanent, so no attempt follows.

@@ -30,7 +30,10 @@ SKIPPED_BECAUSE = {
     Reason.CONDITION: "its only_if condition answered no",
     Reason.BY_PERSON: "a person skipped this occurrence",
     Reason.MAINTENANCE: "a maintenance window covered it",
+    Reason.BACKLOG: "it was missed, held as one of too many to catch up, and passed over",
 }
+#: Why a missed fire time has no answer yet.
+HELD_BECAUSE = "missed, and held as one of too many to catch up; waits for a decision"
 #: Why one waits or is blocked, in words.
 WAITS_BECAUSE = {
     Reason.RATE: "its rate limit is used up; it starts as soon as the rate allows",

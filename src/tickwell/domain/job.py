@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
+from tickwell.domain.backlog import Backlog
 from tickwell.domain.coercion import (
     check_each,
     make_choice,
@@ -318,6 +319,8 @@ class Cursor:
     pause: Pause | None = None
     #: Fire times that a person skipped before they came, in order.
     skipped: tuple[int, ...] = ()
+    #: Missed fire times that are held until a person decides about them. They lie before `after`.
+    backlog: Backlog | None = None
 
 
 @dataclass(slots=True)

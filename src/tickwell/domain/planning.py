@@ -12,8 +12,17 @@ from itertools import groupby
 from typing import Any
 
 from tickwell.clock import NEVER
+from tickwell.domain.backlog import BacklogAnswer, BacklogGate
 from tickwell.domain.execution import Execution, Kind, NewExecution, RangeSkip, Reason
 from tickwell.domain.gate import Overlap
+from tickwell.domain.holding import (
+    consecutive,
+    divided,
+    holding,
+    look_at_backlog,
+    not_admitted,
+    passed_over,
+)
 from tickwell.domain.job import Cursor, Job, JobState, Pause, PauseScope, rank
 from tickwell.domain.policy import MINUTE, OnMisfire
 from tickwell.domain.trigger import OnDemand
@@ -86,11 +95,13 @@ def plan(
     *,
     under: Pause | None = None,
     in_maintenance: Callable[[int], bool] | None = None,
+    gate: BacklogGate | None = None,
 ) -> Plan:
     """Answer every fire time up to the horizon that is not answered yet.
 
     Under a pause of its project or of everything, the job is paused instead. Fire times that lie in
-    a maintenance window are skipped.
+    a maintenance window are skipped. Missed ones that the gate does not admit are held, until a
+    person or its answer decides about them.
     """
     end = now + horizon
     if under is not None and not is_paused_alone(cursor, end):
@@ -102,11 +113,18 @@ def plan(
         cursor = resumed(cursor, release_at)
     if cursor.state is not JobState.ACTIVE or cursor.next_fire_time is None:
         return Plan(cursor)
+    settled: Answered | None = None
+    if cursor.backlog is not None and gate is not None and cursor.backlog.until <= end:
+        settled = answer_backlog(job, cursor, gate.answer)
+        cursor = settled.cursor
     limit = job.trigger.max_runs
     if limit is not None and cursor.runs >= limit:
         planned = Plan(_finished(cursor))
     else:
-        planned = _record(job, cursor, _walk(job, cursor, now, end, in_maintenance), now, absence)
+        walk = _walk(job, cursor, now, end, in_maintenance)
+        planned = _record(job, cursor, walk, now, absence, gate=gate)
+    if settled is not None:
+        planned.executions[:0], planned.skips[:0] = settled.executions, settled.skips
     planned.release_at = release_at
     return planned
 
@@ -322,8 +340,18 @@ def _choose(job: Job, walk: _Walk, now: int) -> list[int]:
     return walk.recent
 
 
-def _record(job: Job, cursor: Cursor, walk: _Walk, now: int, absence: Absence | None) -> Plan:
+def _record(
+    job: Job,
+    cursor: Cursor,
+    walk: _Walk,
+    now: int,
+    absence: Absence | None,
+    *,
+    gate: BacklogGate | None,
+) -> Plan:
     chosen, missed, skipped = _choose(job, walk, now), walk.missed, walk.skipped
+    held = not_admitted(job, missed, chosen, gate)
+    chosen = chosen[len(held) :]
     limit = job.trigger.max_runs
     is_last = limit is not None and cursor.runs + len(chosen) >= limit
     if limit is not None and is_last:
@@ -331,7 +359,8 @@ def _record(job: Job, cursor: Cursor, walk: _Walk, now: int, absence: Absence | 
         # What comes after the last run is no fire time any more.
         missed = [fire for fire in missed if fire < chosen[-1]]
         skipped = [each for each in skipped if each[0] < chosen[-1]]
-    skips = _range(job, walk.paused, Reason.PAUSED) + _misfires(job, missed, chosen, skipped)
+    skips = _range(job, walk.paused, Reason.PAUSED)
+    skips += _misfires(job, missed, held + chosen, skipped)
     moved = replace(
         cursor,
         after=max([cursor.after, *chosen[-1:], *missed[-1:], *(skip.last for skip in skips)]),
@@ -341,6 +370,8 @@ def _record(job: Job, cursor: Cursor, walk: _Walk, now: int, absence: Absence | 
         next_fire_time=walk.upcoming,
         skipped=_still_skipped(job, cursor, now) if cursor.skipped else (),
     )
+    moved, superseded = holding(job, moved, consecutive(held, skipped), now, gate)
+    skips += superseded
     if is_last:
         moved = _finished(moved)
     elif walk.quiet_through is not None:
@@ -351,12 +382,44 @@ def _record(job: Job, cursor: Cursor, walk: _Walk, now: int, absence: Absence | 
         moved = _settled(job, replace(moved, next_fire_time=job.trigger.after(moved.after)))
     elif not (job.trigger.follows_finish and chosen):
         moved = _settled(job, moved)
+    moved = look_at_backlog(moved)
     executions = [fire_of(job, fire) for fire in chosen]
     if absence is not None and not job.trigger.follows_finish:
         for new in executions:
             if new.run_at <= now:
                 new.overlap = absence.overlap(new.overlap, new.run_at)
     return Plan(moved, executions, skips, more=walk.cut and not is_last)
+
+
+@dataclass(slots=True)
+class Answered:
+    """What became of a backlog."""
+
+    #: It holds nothing any more.
+    cursor: Cursor
+    executions: list[NewExecution] = field(default_factory=list)
+    skips: list[RangeSkip] = field(default_factory=list)
+
+
+def answer_backlog(
+    job: Job, cursor: Cursor, answer: BacklogAnswer, start: int = 0, spacing: float = 0.0
+) -> Answered:
+    """Answer each fire time that the job holds, by an execution or a skip.
+
+    With `ALL` the first starts at `start`, and each one after it `spacing` milliseconds later. They
+    wait for each other if the job's runs may not overlap: none was live at the instant of another.
+    """
+    if cursor.backlog is None:
+        return Answered(cursor)
+    chosen, ranges = divided(job, cursor.backlog, answer)
+    executions = [fire_of(job, fire) for fire in chosen]
+    for number, new in enumerate(executions):
+        new.overlap = Absence().overlap(new.overlap, new.run_at)
+        if answer is BacklogAnswer.ALL:
+            new.run_at = start + round(number * spacing)
+            new.rank = rank(new.run_at, job.priority)
+    moved = replace(cursor, backlog=None, runs=cursor.runs + len(executions))
+    return Answered(moved, executions, passed_over(job, ranges))
 
 
 def _still_skipped(job: Job, cursor: Cursor, now: int) -> tuple[int, ...]:
@@ -381,8 +444,9 @@ def _searching(cursor: Cursor, quiet_through: int, now: int) -> Cursor:
 
 
 def _settled(job: Job, cursor: Cursor) -> Cursor:
-    """Finished when nothing is to come but by request."""
-    if cursor.next_fire_time is None and not isinstance(job.trigger, OnDemand):
+    """Finished when nothing is to come but by request; not while fire times are held."""
+    over = cursor.next_fire_time is None and cursor.backlog is None
+    if over and not isinstance(job.trigger, OnDemand):
         return _finished(cursor)
     return cursor
 

@@ -83,6 +83,13 @@ EXECUTIONS_PARKED = LogEvent(
     "executions parked: {count}; they need {ability}: {reason}",
     ("count", "ability", "queue", "reason"),
 )
+BACKLOG_HELD = LogEvent(
+    "backlog_held",
+    WARNING,
+    "missed fires held in project {project}: {runs} of {jobs} jobs, as too many to catch up at"
+    " once; decide: tickwell backlog list",
+    ("project", "jobs", "runs"),
+)
 ATTEMPTS_FENCED = LogEvent(
     "attempts_fenced",
     WARNING,

@@ -58,6 +58,10 @@ _LINES: dict[type, tuple[LogEvent, Callable[[Any], dict[str, Any]]]] = {
             "reason": e.reason or "no live worker can run them",
         },
     ),
+    events.BacklogHeld: (
+        lines.BACKLOG_HELD,
+        lambda e: {"project": e.project, "jobs": e.jobs, "runs": e.runs},
+    ),
     events.JobPaused: (lines.JOB_PAUSED, lambda e: {"job": e.job, "reason": e.why}),
     events.JobOver: (lines.JOB_FINISHED, lambda e: {"job": e.job}),
     events.ProcessEnded: (

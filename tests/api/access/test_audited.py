@@ -118,6 +118,8 @@ async def test_an_operation_writes_the_one_entry_that_it_declares(house):
         (root, "PUT", "/platform/maintenance/move", {"length": "2h"}),
         (root, "POST", "/platform/maintenance/move/end", None),
         (root, "DELETE", "/platform/maintenance/move", None),
+        (admin, "POST", "/backlog/answer", {"answer": "skip"}),
+        (root, "POST", "/platform/backlog/answer", {"answer": "all", "rate": 5}),
         (root, "POST", "/queues/mail/pause", None),
         (root, "POST", "/queues/mail/resume", None),
         (admin, "POST", "/callbacks", CALLBACK),

@@ -13,6 +13,7 @@ from tickwell.domain.fairness import Fairness
 from tickwell.domain.job import Cursor, Job
 from tickwell.domain.planning import Absence, Plan, live_since, plan
 from tickwell.engine.liveness.absence import SLACK
+from tickwell.engine.planning.backlog_gates import BacklogGates
 from tickwell.engine.planning.maintenance import MaintenanceWindows
 from tickwell.engine.planning.outage_recovery import OutageRecovery
 from tickwell.engine.planning.project_pauses import ProjectPauses
@@ -70,6 +71,7 @@ class Planner:
         self.fairness = Fairness()
         self.pauses = ProjectPauses(store, clock)
         self.maintenance = MaintenanceWindows(store, clock)
+        self.backlogs = BacklogGates(store, clock, settings)
         #: Whether the next step takes of every project: the last one left something over.
         self.round_robin = False
         #: Of the step under way.
@@ -107,6 +109,7 @@ class Planner:
             self._tell_cancelled(fired.ended + promoted.ended)
         if fired.more or promoted.more or round_robin:
             return 0.0
+        self.backlogs.caught_up()
         wakeup = await self.store.next_wakeup(now)
         self.live = None
         if wakeup.fire is None or wakeup.fire > now:
@@ -153,7 +156,9 @@ class Planner:
                 self._absence(job, cursor),
                 under=under,
                 in_maintenance=self.maintenance.of(job),
+                gate=self.backlogs.of(job.project),
             )
+            made = self.backlogs.admit(job, cursor, made, now)
             if made.executions:
                 near[type(job.target)] = job
             seen.note(job, made)
@@ -164,6 +169,9 @@ class Planner:
         fired = await self.store.fire_due(
             now, self.horizon, batch, planner, round_robin=round_robin
         )
+        await self.backlogs.note()
+        for held in self.backlogs.held():
+            self.events.emit(held)
         if self.prepare is not None:
             for job in near.values():
                 self.prepare(job)

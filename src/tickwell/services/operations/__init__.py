@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from tickwell.services.operations.alerts import AlertOperations
+from tickwell.services.operations.backlogs import BacklogOperations
 from tickwell.services.operations.bulk import BulkOperations, UndoOperations
 from tickwell.services.operations.calendars import CalendarOperations
 from tickwell.services.operations.context import (
@@ -44,6 +45,7 @@ class Operations:
     queues: QueueOperations
     pauses: ProjectPauseOperations
     maintenance: MaintenanceOperations
+    backlogs: BacklogOperations
     dead_letters: DeadLetterOperations
     bulk: BulkOperations
     undo: UndoOperations
@@ -67,6 +69,7 @@ class Operations:
             queues=QueueOperations(context),
             pauses=ProjectPauseOperations(context),
             maintenance=MaintenanceOperations(context),
+            backlogs=BacklogOperations(context),
             dead_letters=DeadLetterOperations(context),
             bulk=BulkOperations(context),
             undo=UndoOperations(context),

@@ -9,7 +9,16 @@ from enum import StrEnum
 from itertools import islice
 from typing import Protocol
 
-from tickwell.domain.execution import ENDED, PENDING, Execution, Kind, RangeSkip, Reason, State
+from tickwell.domain.execution import (
+    ENDED,
+    PENDING,
+    TAKEN_BACK,
+    Execution,
+    Kind,
+    RangeSkip,
+    Reason,
+    State,
+)
 from tickwell.domain.job import Entry, JobState
 from tickwell.domain.maintenance import Closed, MaintenanceWindow, covering_at
 from tickwell.engine.planning.maintenance import windows_of
@@ -33,6 +42,8 @@ class Answer(StrEnum):
     UPCOMING = "upcoming"
     #: A window or a calendar took it out: no fire time, and so no row.
     EXCLUDED = "excluded"
+    #: Missed, and held until a person decides or the configured answer applies.
+    HELD = "held"
     #: The job is paused now; resuming records it as skipped.
     PAUSED = "paused"
     #: Its execution was pruned with the rest of the old history, or purged by a person.
@@ -58,7 +69,7 @@ class Slot:
     @property
     def is_open(self) -> bool:
         """Whether it has not run, and is one that a backfill runs."""
-        return self.answer in {Answer.SKIPPED, Answer.PAUSED, Answer.UNANSWERED}
+        return self.answer in {Answer.SKIPPED, Answer.PAUSED, Answer.HELD, Answer.UNANSWERED}
 
     @property
     def has_run(self) -> bool:
@@ -108,8 +119,8 @@ def count(slots: Iterable[Slot], now: int) -> Completeness:
         if slot.fire_time > now or slot.answer is Answer.EXCLUDED:
             continue
         answers[slot.answer] += 1
-        if slot.answer in {Answer.SKIPPED, Answer.PAUSED}:
-            reasons[str(slot.reason or Reason.PAUSED)] += 1
+        if slot.answer in {Answer.SKIPPED, Answer.PAUSED, Answer.HELD}:
+            reasons[str(slot.reason or slot.answer)] += 1
     return Completeness(
         due=answers.total(),
         executed=answers[Answer.EXECUTED],
@@ -155,6 +166,8 @@ class SlotReader:
         for fire_time, reason in slots:
             if reason:
                 yield Slot(fire_time, Answer.EXCLUDED, reason)
+            elif self._is_held(fire_time):
+                yield Slot(fire_time, Answer.HELD)
             else:
                 yield self._answer(fire_time, ranges.reason_at(fire_time))
 
@@ -196,11 +209,22 @@ class SlotReader:
             return Slot(fire_time, Answer.PAUSED)
         return Slot(fire_time, Answer.UPCOMING if is_future else Answer.UNANSWERED)
 
+    def _is_held(self, fire_time: int) -> bool:
+        backlog = self.cursor.backlog
+        if backlog is None or not backlog.holds(fire_time):
+            return False
+        return _is_taken_back(self.known.rows.get(fire_time))
+
     def _is_paused(self, fire_time: int) -> bool:
         pause = self.cursor.pause
         if self.cursor.state is not JobState.PAUSED or fire_time <= self.cursor.after:
             return False
         return pause is None or pause.until is None or fire_time < pause.until
+
+
+def _is_taken_back(row: Execution | None) -> bool:
+    """Whether a fire time has no row but one that a plan arms again."""
+    return row is None or (row.state is State.SKIPPED and row.reason in TAKEN_BACK)
 
 
 class _Ranges:

@@ -225,7 +225,6 @@ def is_gated(overlap: Overlap) -> bool:
 
 def cursor_of(doc: Document) -> Cursor:
     """The cursor of a document."""
-    pause, skipped = halts_from_json(doc.get("pause"))
     return Cursor(
         state=JOB_STATES[doc["state"]],
         next_fire_time=doc.get("next"),
@@ -234,8 +233,7 @@ def cursor_of(doc: Document) -> Cursor:
         failures=doc.get("failures", 0),
         nudged=doc.get("nudged", False),
         paused_through=doc.get("paused_through"),
-        pause=pause,
-        skipped=skipped,
+        **halts_from_json(doc.get("pause")),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tickwell.ui import live, static_files
 from tickwell.ui.views import (
     alerts,
+    backlogs,
     calendar,
     charts,
     dead_letters,
@@ -44,6 +45,7 @@ ROUTERS = (
     workers.router,
     pauses.router,
     maintenance.router,
+    backlogs.router,
     monitors.router,
     alerts.router,
     preferences.router,

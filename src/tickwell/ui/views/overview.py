@@ -32,6 +32,7 @@ async def overview(request: Request, visitor: Visitor = visit(Permission.READ)) 
         health=health,
         troubles=[each for each in health.troubles if not _has_banner(each, visitor)],
         sentence=_coming(found, health.process, visitor.now),
+        held=await visitor.operations.backlogs.summary(visitor.actor),
         **await shown_pauses(visitor),
         maintenance=await windows_on(visitor),
         chart=ended_bars(found.hours, HOURS, visitor.zone),

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 
-from tickwell.domain.explanation import SKIPPED_BECAUSE
+from tickwell.domain.explanation import HELD_BECAUSE, SKIPPED_BECAUSE
 from tickwell.domain.job import Job
 from tickwell.domain.planning import first_cursor
 from tickwell.domain.policy import DAY, SECOND
@@ -62,6 +62,7 @@ async def slots(
         until=_typed(last, visitor.zone),
         only=only,
         why=SKIPPED_BECAUSE,
+        held=HELD_BECAUSE,
         skipped=entry.cursor.skipped,
         names={by: await visitor.called(by) for by in {slot.by for slot in shown} if by},
     )

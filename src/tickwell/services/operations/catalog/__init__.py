@@ -16,6 +16,7 @@ _GROUPS = (
     ("executions", "DEAD_LETTERS"),
     ("pauses", "GROUP"),
     ("maintenance", "GROUP"),
+    ("backlogs", "GROUP"),
     ("service", "QUEUES"),
     ("service", "WORKERS"),
     ("service", "OBSERVABILITY"),

@@ -6,8 +6,11 @@ import json
 from collections.abc import Iterable
 from functools import lru_cache
 from json.scanner import make_scanner
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
+from tickwell.domain.backlog import Backlog
+from tickwell.domain.backlog import from_document as backlog_from_document
+from tickwell.domain.backlog import to_document as backlog_to_document
 from tickwell.domain.execution import Kind, OutcomeKind, RangeSkip, Reason, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.job import Cursor, JobState, Pause, PauseScope
@@ -104,6 +107,7 @@ REASONS = (
     Reason.PAUSED,
     Reason.BY_PERSON,
     Reason.MAINTENANCE,
+    Reason.BACKLOG,
 )
 
 STATE_CODE = {state: code for code, state in enumerate(STATES)}
@@ -168,7 +172,6 @@ def cursor_to_row(cursor: Cursor) -> CursorRow:
 def cursor_from_row(row: CursorRow) -> Cursor:
     """The cursor of a row."""
     state, next_fire_time, after, runs, failures, nudged, paused_through, halts = row
-    pause, skipped = halts_from_json(halts)
     return Cursor(
         state=JOB_STATES[state],
         next_fire_time=next_fire_time,
@@ -177,18 +180,17 @@ def cursor_from_row(row: CursorRow) -> Cursor:
         failures=failures,
         nudged=bool(nudged),
         paused_through=paused_through,
-        pause=pause,
-        skipped=skipped,
+        **halts_from_json(halts),
     )
 
 
 def halts_to_json(cursor: Cursor) -> str | None:
-    """What people stopped of the job, in one column: its pause, and fire times that are skipped.
+    """What is stopped of the job, in one column: its pause, skipped fire times, and its backlog.
 
     Few jobs have any, and every plan carries it along: for the others it is nothing.
     """
     pause = cursor.pause
-    if pause is None and not cursor.skipped:
+    if pause is None and not cursor.skipped and cursor.backlog is None:
         return None
     fields: dict[str, Any] = {}
     if pause is not None:
@@ -197,18 +199,34 @@ def halts_to_json(cursor: Cursor) -> str | None:
             fields["scope"] = pause.scope
     if cursor.skipped:
         fields["skipped"] = cursor.skipped
+    if cursor.backlog is not None:
+        fields["backlog"] = backlog_to_document(cursor.backlog)
     return json.dumps(fields, separators=(",", ":"))
 
 
-def halts_from_json(text: str | None) -> tuple[Pause | None, tuple[int, ...]]:
-    """The pause and the skipped fire times of that column."""
+class Halts(TypedDict, total=False):
+    """Fields of a cursor that few jobs have."""
+
+    pause: Pause
+    skipped: tuple[int, ...]
+    backlog: Backlog
+
+
+def halts_from_json(text: str | None) -> Halts:
+    """What that column says of the cursor."""
+    found = Halts()
     if text is None:
-        return None, ()
+        return found
     fields = json.loads(text)
-    skipped = tuple(fields.pop("skipped", ()))
+    if "skipped" in fields:
+        found["skipped"] = tuple(fields.pop("skipped"))
+    if "backlog" in fields:
+        found["backlog"] = backlog_from_document(fields.pop("backlog"))
     if "scope" in fields:
         fields["scope"] = PauseScope(fields["scope"])
-    return Pause(**fields) if fields else None, skipped
+    if fields:
+        found["pause"] = Pause(**fields)
+    return found
 
 
 def moved_columns(cursor: Cursor) -> tuple[Any, ...]:

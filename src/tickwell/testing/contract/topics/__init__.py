@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tickwell.testing.contract.topics.answers import Answers
+from tickwell.testing.contract.topics.backlogs import Backlogs
 from tickwell.testing.contract.topics.cancelling import Cancelling, Settling
 from tickwell.testing.contract.topics.catalog import Adding, Listing
 from tickwell.testing.contract.topics.claiming import Claiming
@@ -65,6 +66,7 @@ TOPICS = (
     ProjectPauses,
     Skipping,
     Recalling,
+    Backlogs,
     Requesting,
     Backfilling,
     Reading,
