@@ -9,9 +9,10 @@ from math import inf
 from typing import Any
 from urllib.parse import urlsplit
 
+from tickwell.domain.check_in import check_address
 from tickwell.domain.seconds import Seconds, SecondsField, default, read_seconds
 from tickwell.domain.target import DEFAULT_RULES, is_rule
-from tickwell.errors import InvalidSetting, InvalidTrigger
+from tickwell.errors import InvalidJob, InvalidSetting, InvalidTrigger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,8 @@ class Settings:
     smtp: str = field(default="", repr=False)  # may hold a password
     #: The address that mail is from, as tickwell@example.com.
     smtp_from: str = ""
+    #: Pinged every minute while all is well: a URL as of healthchecks.io, or a DSN of Sentry.
+    heartbeat_url: str = field(default="", repr=False)  # it is all that a ping needs
     #: A PEM file with the certificate chain of the HTTP listener; empty: plain http.
     tls_cert: str = ""
     #: A PEM file with its private key.
@@ -177,6 +180,7 @@ class Settings:
         _check_log(self)
         _check_backlog(self)
         _check_smtp(self)
+        _check_heartbeat(self)
         if not self.queues:
             raise InvalidSetting("one name at least is needed", field="queues", hint=_QUEUES)
         if bool(self.tls_cert) != bool(self.tls_key):
@@ -361,6 +365,14 @@ def _check_smtp(settings: Settings) -> None:
             beside="smtp",
             hint="For example tickwell@example.com",
         )
+
+
+def _check_heartbeat(settings: Settings) -> None:
+    if settings.heartbeat_url:
+        try:
+            check_address(settings.heartbeat_url)
+        except InvalidJob as error:
+            raise InvalidSetting(error.reason, field="heartbeat_url", hint=error.hint) from None
 
 
 def _check_celery(settings: Settings) -> None:

@@ -191,6 +191,7 @@ def make_executor(
     from tickwell.executors.notes import StoreNotes
     from tickwell.executors.registry import Registry
     from tickwell.observe.log_output.child import child_log
+    from tickwell.services.executions.answers import answer_url
 
     http = make_sender(store, clock, settings, tracer=tracer)
     if settings.smtp:
@@ -222,24 +223,6 @@ def make_conditions(
     calls = CallExecutor(handlers)
     calls.has_middleware = False
     return AskedConditions(store, calls, make)
-
-
-def answer_url(settings: Settings, project: str, id: str, name: str) -> str:
-    """Where anybody who has this address may answer what an execution waits for, once."""
-    from tickwell.services.cursor_seal import CursorSeal
-    from tickwell.services.executions.answers import answer_token
-    from tickwell.services.keyring.source import load_keys
-
-    if not settings.public_url:
-        raise InvalidSetting(
-            "is not set, so an answer has no address",
-            field="public_url",
-            hint="For example public_url=https://jobs.example.com",
-        )
-    keys = load_keys(settings, make=True)
-    seal = CursorSeal.of_process() if keys is None else CursorSeal.under(keys)
-    token = answer_token(seal, project, id, name)
-    return f"{settings.public_url.rstrip('/')}/api/v1/answers/{token}"
 
 
 def make_task_sender(store: Store, clock: Clock, settings: Settings) -> CeleryExecutor:
@@ -300,11 +283,13 @@ def make_engine(
 ) -> Engine:
     """An engine on an opened store; with an inbox, one that runs only what hints name."""
     from tickwell.engine.engine import ROLES, Engine
+    from tickwell.executors.check_ins import OutgoingCheckIns
     from tickwell.observe.store_calls import ObservedStore
     from tickwell.observe.traces import find_spans
     from tickwell.services.alerts.evaluator import PERIOD, Evaluator
     from tickwell.services.callbacks.relay import Relay
     from tickwell.services.executions.executions import Executions, read_trigger
+    from tickwell.services.heartbeat import Heartbeat
 
     roles = ROLES if roles is None else roles
     shared = store.name.startswith("memory:")  # no second handle can see its data
@@ -313,6 +298,11 @@ def make_engine(
     random = ENTROPY
     runs = Executions(store, clock, random, lambda: None)
     relay = Relay(store, clock, runs, sweep=settings.sweep)
+    check_ins = OutgoingCheckIns(clock, partial(make_sender, store, clock, settings))
+    own: list[WakingService] = [relay, check_ins] if "worker" in roles else [check_ins]
+    if settings.heartbeat_url and "planner" in roles:
+        reader = HealthReader(store, clock)
+        own.append(Heartbeat(settings.heartbeat_url, clock, reader, check_ins, random))
     alerts = Evaluator(
         store,
         clock,
@@ -345,7 +335,7 @@ def make_engine(
         planner_lease=getattr(store, "notifier", None),
         # By the URL that was given: the store's name has no credentials.
         open_pulse_store=None if shared else lambda: _pulse_store(settings.store, store),
-        extra=[*extra, alerts, *([relay] if "worker" in roles else [])],
+        extra=[*extra, alerts, *own],
         inbox=inbox,
         conditions=make_conditions(store, handlers, clock, settings),
         tracer=spans,
@@ -354,6 +344,8 @@ def make_engine(
     alerts.listen(events)
     if "worker" in roles:
         relay.listen(events)
+        check_ins.listen(events)
+        engine.runner.starts.on_check_in = check_ins.started
     return engine
 
 

@@ -4,10 +4,9 @@ import pytest
 
 from tickwell.errors import InvalidSetting, NotFound
 from tickwell.services.cursor_seal import CursorSeal
-from tickwell.services.executions.answers import read_token
+from tickwell.services.executions.answers import answer_url, read_token
 from tickwell.services.keyring.source import add_key, key_path, load_keys
 from tickwell.settings import Settings
-from tickwell.wiring import answer_url
 
 QUESTION = ("default", "01a1f058-c092-7ab1-8439-6d3eb977c6f4", "ok, Zoë?")
 

@@ -49,6 +49,8 @@ class Policies(UniqueOptions, total=False):
     rate_key: str | None
     #: Asked before a fire runs: a function, the name of a handler, or a URL.
     only_if: str | Callable[..., Any] | None
+    #: Told of starts and ends: a URL as of healthchecks.io, or a DSN of Sentry.
+    check_in: str | None
     delivery: Delivery | Literal["at_least_once", "at_most_once"]
     #: A duration is the hard timeout.
     timeout: Timeout | Duration

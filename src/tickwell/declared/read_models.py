@@ -141,6 +141,7 @@ class Job:
     rate: str | None
     rate_key: str | None
     only_if: str | None
+    check_in: str | None
     unless: str | None
     unique_key: str | None
     debounce: timedelta | None
@@ -318,6 +319,7 @@ def job_of(entry: job.Entry) -> Job:
         rate=record.rate,
         rate_key=record.rate_key,
         only_if=record.only_if,
+        check_in=record.check_in,
         unless=record.unless,
         unique_key=record.unique_key,
         debounce=_length(record.debounce),

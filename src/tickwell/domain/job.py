@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from tickwell.domain.backlog import Backlog
+from tickwell.domain.check_in import check_address
 from tickwell.domain.coercion import (
     check_each,
     make_choice,
@@ -62,6 +63,8 @@ class Job:
     rate_key: str | None = None
     #: Asked before a fire runs, a handler by its name or a URL; a fire that it denies is skipped.
     only_if: str | None = None
+    #: Where starts and ends of runs are reported: a URL as of healthchecks.io, or a DSN of Sentry.
+    check_in: str | None = None
     #: A request makes no run while the same one is "pending", "running", or was requested within
     #: a duration: "24h".
     unless: str | None = None
@@ -100,6 +103,7 @@ class Job:
             self._check_parts,
             self._check_rate,
             self._check_condition,
+            self._check_check_in,
             self._check_unique,
             self._check_priority,
             self._check_expires,
@@ -147,6 +151,10 @@ class Job:
     def _check_condition(self) -> None:
         if self.only_if is not None:
             check_condition(self.only_if)
+
+    def _check_check_in(self) -> None:
+        if self.check_in is not None:
+            check_address(self.check_in)
 
     def _check_unique(self) -> None:
         if all(getattr(self, name) is None for name in _UNIQUE):

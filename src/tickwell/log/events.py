@@ -125,6 +125,15 @@ ALERT_EVALUATION_FAILED = LogEvent(
     "the alert rules of project {project} cannot be evaluated: {error}",
     ("project", "error"),
 )
+CHECK_INS_FAILED = LogEvent(
+    "check_ins_failed",
+    WARNING,
+    "check-ins of {job} are not taken: {error}",
+    ("job", "project", "error"),
+)
+CHECK_INS_RECOVERED = LogEvent(
+    "check_ins_recovered", INFO, "check-ins of {job} are taken again", ("job", "project")
+)
 JOB_PAUSED = LogEvent("job_paused", WARNING, "paused job {job}: {reason}", ("job", "reason"))
 JOB_FINISHED = LogEvent(
     "job_finished",

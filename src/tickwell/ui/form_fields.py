@@ -77,6 +77,7 @@ FIELD_PATHS = {
     "rate": ("rate",),
     "rate_key": ("rate_key",),
     "only_if": ("only_if",),
+    "check_in": ("check_in",),
     "unless": ("unless",),
     "unique_key": ("unique_key",),
     "debounce": ("debounce",),

@@ -27,6 +27,7 @@ SMALLEST = {
 FULL = {
     **SMALLEST,
     "only_if": "has_mail",
+    "check_in": "https://hc.example/ping/0b2e1c3a",
     "project": "shop",
     "queue": "mail",
     "payload": {"to": ["a", 1, None, True, 1.5]},

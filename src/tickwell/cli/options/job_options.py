@@ -162,6 +162,12 @@ JOB_OPTIONS = (
         metavar="HANDLER|URL",
     ),
     _policy(
+        "check_in",
+        "check_in",
+        "healthchecks.io URL or Sentry DSN told of each run.",
+        metavar="URL|DSN",
+    ),
+    _policy(
         "unless",
         "unless",
         "Skip if the same run is pending, running, or within 24h.",

@@ -238,7 +238,7 @@ def _declared(job: Document) -> str:
 
 _POLICIES = (
     *("priority", "payload", "retry", "misfire", "overlap", "concurrency", "rate"),
-    *("rate_key", "only_if", "unless", "unique_key", "debounce", "debounce_max"),
+    *("rate_key", "only_if", "check_in", "unless", "unique_key", "debounce", "debounce_max"),
     *("delivery", "timeout"),
     *("expires", "pause_after", "auto_remove", "dedupe_key", "retention"),
 )

@@ -28,6 +28,7 @@ POLICIES = (
         "rate",
         "rate_key",
         "only_if",
+        "check_in",
         "unless",
         "unique_key",
         "debounce",
@@ -58,6 +59,7 @@ class TickwellTask(Task):  # type: ignore[misc]
     rate: str | None = None
     rate_key: str | None = None
     only_if: str | Callable[..., Any] | None = None
+    check_in: str | None = None
     unless: Duration | None = None
     unique_key: str | None = None
     debounce: Duration | None = None

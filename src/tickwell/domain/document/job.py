@@ -128,6 +128,7 @@ _JOB = Shape(
         "rate": Field(optional(TEXT), "100/1m"),
         "rate_key": Field(optional(TEXT), "{payload.customer}"),
         "only_if": Field(optional(TEXT), "has_mail"),
+        "check_in": Field(optional(TEXT), "https://hc-ping.com/0b2e1c3a"),
         "unless": Field(optional(TEXT), "pending"),
         "unique_key": Field(optional(TEXT), "{payload.customer}"),
         "debounce": Field(optional(DURATION), "30s"),

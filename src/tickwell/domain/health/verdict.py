@@ -85,6 +85,12 @@ class Health:
         return worst([each for each in self.findings if each.check in SHARED])
 
     @property
+    def shared_red(self) -> list[str]:
+        """What is red of that, one sentence each."""
+        red = (each for each in self.findings if each.level is Level.RED)
+        return [each.text for each in red if each.check in SHARED]
+
+    @property
     def ready(self) -> bool:
         """Whether this process can answer requests; what other processes lack does not matter."""
         return all(each.level is not Level.RED for each in self.findings if each.check in PROBED)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from tickwell.clock import Clock
 from tickwell.domain.event import AttemptsStarted, AttemptStart, Events
-from tickwell.domain.execution import Start
+from tickwell.domain.execution import Claim, Start
 from tickwell.engine.running.attempt import Attempt
 from tickwell.engine.running.reporter import UNTIL_WOKEN
 from tickwell.errors import StoreError
@@ -38,6 +38,8 @@ class StartRecorder:
         self.wake: Callable[[], None] = lambda: None
         #: Called when it is known from when on the permits of rates can be had again.
         self.wake_planner: Callable[[], None] = lambda: None
+        #: Called with each start of a job that checks in elsewhere.
+        self.on_check_in: Callable[[Claim], None] = lambda _claim: None
         #: Every start is on record: the next one has to wake it.
         self._rests = True
         self._due: float | None = None
@@ -48,6 +50,8 @@ class StartRecorder:
         if self._rests:
             self._rests = False
             self.wake()
+        if attempt.claim.job.check_in is not None:
+            self.on_check_in(attempt.claim)
         if self.events.wants_starts:
             start = AttemptStart(attempt.claim, attempt.started_at or 0)
             self.events.emit(AttemptsStarted(starts=[start]))

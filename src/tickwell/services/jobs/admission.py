@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from tickwell.domain.celery import Celery
+from tickwell.domain.check_in import dialled
 from tickwell.domain.condition import is_url
 from tickwell.domain.external import External
 from tickwell.domain.http import Http, OAuth
@@ -60,7 +61,7 @@ class Admission:
             check_condition(job)
             check_task(job, self._rules)
             check_hosts(job, self._guard)
-            addresses = [*_addresses(job)] if job.only_if is not None else []
+            addresses = [*_addresses(job)] if job.only_if or job.check_in else []
             if alike.setdefault(id(job.target), job) is job:
                 check_certificate(job)
                 addresses = [*_addresses(job)]
@@ -155,6 +156,8 @@ def _addresses(job: Job) -> Iterator[tuple[str, str]]:
             yield target.auth.token_url, "target.http.auth.oauth.token_url"
     if job.only_if is not None and is_url(job.only_if):
         yield job.only_if, "only_if"
+    if job.check_in is not None:
+        yield dialled(job.check_in), "check_in"
 
 
 MOST_TAGS = 50

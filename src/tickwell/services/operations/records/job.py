@@ -186,6 +186,9 @@ class Policies(Input):
     rate: str | None = field(None, example="100/1m")
     rate_key: str | None = field(None, min_length=1, max_length=255, example="{payload.customer}")
     only_if: str | None = field(None, min_length=1, max_length=2048, example="has_mail")
+    check_in: str | None = field(
+        None, min_length=1, max_length=2048, example="https://hc-ping.com/0b2e1c3a"
+    )
     unless: str | None = field(
         None, example="pending", description='"pending", "running", "never", or a duration.'
     )
@@ -246,6 +249,7 @@ class JobPatch(Input):
     rate: str | None = field(None, example="50/1m")
     rate_key: str | None = None
     only_if: str | None = None
+    check_in: str | None = None
     unless: str | None = None
     unique_key: str | None = None
     debounce: Json = None
