@@ -102,11 +102,11 @@ class InvalidSetting(InvalidInput):
 class NotFound(TickwellError, LookupError):
     """No such record in this project."""
 
-    def __init__(self, kind: str, key: str) -> None:
+    def __init__(self, kind: str, key: str, *, hint: str = "") -> None:
         self.kind = kind
         self.key = key
         where = "" if kind in {"project", "user"} else " in this project"
-        super().__init__(f"no {kind} {key!r}{where}")
+        super().__init__(f"no {kind} {key!r}{where}{hint and f'. {hint}'}")
 
 
 class Conflict(TickwellError):

@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast
 
 from tickwell.declared.banner import print_banner
 from tickwell.declared.blocking import Blocking
 from tickwell.declared.function import Declare, JobFunction
-from tickwell.declared.hooks import Hook, What
+from tickwell.declared.hooks import Hook, What, check_event
 from tickwell.declared.internals import Internals
 from tickwell.declared.job_api import JobApi
 from tickwell.declared.lifecycle import BOTH, Lifecycle
 from tickwell.declared.orphaned_jobs import OrphanedJobs
 from tickwell.declared.owner_asgi import InOwner
 from tickwell.declared.owner_loop import OwnerLoop, in_owner
-from tickwell.declared.policies import Policies
+from tickwell.declared.policies import Policies, check_keys
 from tickwell.declared.running import Running
 from tickwell.declared.start_runs import AtStart, StartRuns
 from tickwell.declared.syncing import Synced, Syncing, gone_from
@@ -28,7 +29,7 @@ from tickwell.domain.promises import Promises
 from tickwell.domain.target import Call, Target
 from tickwell.domain.trigger import OnDemand, Trigger
 from tickwell.domain.worker import API
-from tickwell.errors import InvalidSetting, TickwellError
+from tickwell.errors import InvalidSetting, NotFound, TickwellError
 from tickwell.events import Event, Listener
 from tickwell.executors.around.layers import Middleware
 from tickwell.executors.handlers import Handler
@@ -131,6 +132,7 @@ class Scheduler(JobApi, Running):
             chosen = getattr(function, "__name__", "") if name is None else name
             job = self._definition(chosen, trigger, Call(chosen), dict(policies))
             handler = Handler(chosen, function, isolation, shared=shared)
+            check_keys(job, handler)
             self._tend(handler)
             if at_start is not None or not isinstance(job.trigger, OnDemand):
                 handler.arguments(job.payload)  # a fire that cannot be called is refused here
@@ -214,6 +216,9 @@ class Scheduler(JobApi, Running):
 
     async def _add_declared(self, name: str) -> bool:
         found = [job for job in self._declared if job.name == name]
+        near = [] if found else get_close_matches(name, [job.name for job in self._declared], n=1)
+        if near:
+            raise NotFound("job", name, hint=f"Did you mean {near[0]!r}?")
         for job in found:
             await self._syncing().sync_one(job, Synced())
         return bool(found)  # added here, or by another call at the same moment
@@ -258,6 +263,7 @@ class Scheduler(JobApi, Running):
         Also "fired", "skipped", "started", "late", "finished", "dead", "revived", "paused" and
         "edited"; with a job's name, for that job only.
         """
+        check_event(what)
 
         def decorate(hook: H) -> H:
             self._inside.hooks.add(what, hook, job)

@@ -1,11 +1,32 @@
 """What people do that nobody planned for."""
 
 import asyncio
+import pickle
+import traceback
+from typing import Any
 
 import pytest
 
-from tickwell import Every, Retry, Run, Scheduler, Settings, State
-from tickwell.errors import InvalidInput, InvalidJob, InvalidPayload, InvalidTrigger, NotRunning
+from tickwell import (
+    Call,
+    Concurrency,
+    Every,
+    GiveUp,
+    Retry,
+    Run,
+    Scheduler,
+    Settings,
+    State,
+)
+from tickwell.errors import (
+    InvalidInput,
+    InvalidJob,
+    InvalidPayload,
+    InvalidTrigger,
+    NotFound,
+    NotRunning,
+)
+from tickwell.testing import FakeRun
 from tickwell.testing.contract.builders import T0
 
 DEADLINE = 100
@@ -169,3 +190,123 @@ async def test_nothing_is_written_that_could_not_be_read(url, policies):
 async def test_running_inside_an_event_loop_is_told_how(url):
     with pytest.raises(NotRunning, match=r"write `await scheduler\.serve\(\)`$"):
         Scheduler(url).run()
+
+
+@pytest.mark.parametrize(
+    ("policies", "field", "said"),
+    [
+        (
+            {"rate": "5/1m", "rate_key": "{payload.custmer}"},
+            "rate_key",
+            "has no parameter 'custmer'. Did you mean {payload.customer}?",
+        ),
+        (
+            {"unless": "pending", "unique_key": "{payload.region.id}-{payload.customer}"},
+            "unique_key",
+            "has no parameter 'region'. Its parameters are (customer: int)",
+        ),
+        (
+            {"concurrency": Concurrency("to-{{payload.custmer}}")},
+            "concurrency.key",
+            "has no parameter 'custmer'. Did you mean {payload.customer}?",
+        ),
+        (
+            {"concurrency": Concurrency("to-{customer}")},
+            "concurrency.key",
+            "'customer' is not a field of the payload. For example",
+        ),
+    ],
+)
+def test_a_key_that_all_runs_would_share_by_mistake_is_refused(policies, field, said):
+    scheduler = Scheduler("memory://")
+    with pytest.raises(InvalidJob) as caught:
+
+        @scheduler.job(**policies)
+        def sync(run: Run, customer: int): ...
+
+    assert caught.value.field == field
+    assert said in str(caught.value)
+
+
+def test_a_key_may_name_what_the_handler_takes_as_others():
+    scheduler = Scheduler("memory://")
+
+    @scheduler.job(rate="5/1m", rate_key="{job.name}-{payload.customer}-{payload.other}")
+    def sync(customer: int, **others: object) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("policies", "hint"),
+    [
+        ({"max_instances": 1}, "Did you mean overlap?"),
+        ({"coalesce": True}, "Did you mean misfire?"),
+        ({"timezone": "Europe/Rome"}, "Did you mean tz?"),
+        ({"rate_limit": "5/s"}, "Did you mean rate?"),
+        ({"minutes": 5}, 'It belongs to the trigger: Every("5m") or Cron("0 9 * * mon-fri")'),
+    ],
+)
+def test_words_of_other_schedulers_are_answered_with_ours(policies, hint):
+    with pytest.raises(InvalidJob, match="is not a policy of a job") as caught:
+        Scheduler("memory://").job(**policies)
+    assert caught.value.hint == hint
+
+
+def test_a_hook_without_parentheses_is_refused():
+    scheduler: Any = Scheduler("memory://")
+    with pytest.raises(InvalidInput, match=r'Write @scheduler.on\("error"\)'):
+
+        @scheduler.on
+        def alert(event): ...
+
+
+async def test_a_request_by_a_misspelt_name_or_with_bare_arguments_says_what_was_meant():
+    scheduler: Any = Scheduler("memory://")
+
+    @scheduler.job()
+    async def send_mail(to: int) -> None: ...
+
+    async with scheduler:
+        with pytest.raises(NotFound, match=r"no job 'send_mial' .* Did you mean 'send_mail'\?"):
+            await scheduler.trigger("send_mial", {"to": 1})
+        with pytest.raises(NotFound, match=r"no job 'report' in this project$"):
+            await scheduler.trigger("report")
+        with pytest.raises(InvalidInput, match=r"trigger\('send_mail', \{'to': …\}\)"):
+            await scheduler.trigger("send_mail", to=1)
+
+
+async def test_a_parameter_named_run_without_a_type_is_explained():
+    scheduler = Scheduler("memory://")
+
+    @scheduler.job()
+    async def report(run) -> None: ...
+
+    async with scheduler:
+        with pytest.raises(InvalidPayload, match="To receive the attempt, write run: Run"):
+            await report.trigger()
+
+
+async def test_a_declared_job_whose_payload_does_not_fit_is_named():
+    scheduler = Scheduler("memory://")
+
+    @scheduler.job()
+    def shell(command: str) -> None: ...
+
+    scheduler.declare("nightly", Every("1h"), Call("shell"), payload={"command": "true"})
+    scheduler.declare("hourly", Every("1h"), Call("shell"), payload={"command": 7})
+    with pytest.raises(InvalidPayload, match="job 'hourly' does not fit: handler 'shell' takes"):
+        await scheduler.sync()
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_step_that_is_called_instead_of_passed_is_explained(is_async):
+    async def charge() -> None: ...
+
+    result: Any = charge() if is_async else 7
+    with pytest.raises(InvalidInput, match=r"Write run.step\('a', charge, order\)"):
+        FakeRun().step("a", result)
+
+
+def test_tracebacks_name_what_people_import():
+    [line] = traceback.format_exception_only(GiveUp("closed"))
+    assert line == "tickwell.GiveUp: closed\n"
+    assert isinstance(pickle.loads(pickle.dumps(GiveUp("closed"))), GiveUp)

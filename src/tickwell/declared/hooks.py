@@ -130,6 +130,11 @@ class Hooks:
             self.events.emit(ListenerFailed(listener=_name(hook), error=error))
 
 
+def check_event(what: What | type[Event]) -> None:
+    """Refuse what no hook can wait for, before the hook is seen."""
+    _chooser(what)
+
+
 def about(event: inner.Event, job: str) -> inner.Event | None:
     """What of an event is about a job; None: nothing."""
     if isinstance(event, _OF_ONE_JOB):
@@ -180,6 +185,12 @@ _NEEDS: dict[str, frozenset[type]] = {
 
 
 def _chooser(what: What | type[Event]) -> _Chooser:
+    if inspect.isroutine(what):
+        raise InvalidInput(
+            f"the function {_name(what)!r} is not an event",
+            field="on",
+            hint='Write @scheduler.on("error"), with an event in parentheses, above it',
+        )
     if isinstance(what, type) and issubclass(what, get_args(Event)):
         kind = engine_class(what)
         return lambda event: event if isinstance(event, kind) else None

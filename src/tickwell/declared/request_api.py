@@ -13,7 +13,7 @@ from tickwell.declared.read_models import Execution, execution_of
 from tickwell.domain.trigger.duration import Duration, parse_duration
 from tickwell.domain.trigger.moment import exact
 from tickwell.domain.unique import uniqueness
-from tickwell.errors import NotFound
+from tickwell.errors import InvalidInput, NotFound
 from tickwell.executors.jsonable import jsonable
 from tickwell.services.time import After, Moment
 
@@ -79,6 +79,12 @@ class RequestApi:
         unique: UniqueOptions,
         run_at: Moment | None = None,
     ) -> Execution[Any]:
+        for option in unique.keys() - UniqueOptions.__annotations__.keys():
+            raise InvalidInput(
+                "is not an option of a request",
+                field=option,
+                hint=f"Arguments are the payload: trigger({name!r}, {{{option!r}: …}})",
+            )
         await self.open()
         document, rule = jsonable(payload), uniqueness(unique)
         while True:

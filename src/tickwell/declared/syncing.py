@@ -9,7 +9,14 @@ from tickwell.domain.ability import is_able
 from tickwell.domain.job import Cursor, Entry, Job, JobState
 from tickwell.domain.removed import REMOVED_KIND, runs_before
 from tickwell.domain.target import Call
-from tickwell.errors import Conflict, JobExists, NotFound, VersionConflict, WrongState
+from tickwell.errors import (
+    Conflict,
+    InvalidPayload,
+    JobExists,
+    NotFound,
+    VersionConflict,
+    WrongState,
+)
 from tickwell.ports.records import JobFilter
 from tickwell.ports.store import Store
 from tickwell.services.jobs.admission import require_own_name
@@ -61,6 +68,9 @@ class Syncing:
                     await self._add(declared, synced)
                 else:
                     await self._update(known, declared, synced)
+            except InvalidPayload as error:  # many jobs may call one handler
+                reason = f"job {declared.name!r} does not fit: {error.reason}"
+                raise InvalidPayload(reason, field=error.field, hint=error.hint) from None
             except (JobExists, VersionConflict, NotFound):
                 continue  # another process of the same app was faster: look again
             return

@@ -35,14 +35,14 @@ class Overlap(StrEnum):
 #: Characters in a key, with the payload's fields filled in.
 LONGEST = 255
 
-_PLACEHOLDER = re.compile(r"\{\{\s*payload\.([A-Za-z0-9_.-]+)\s*\}\}")
+_PLACEHOLDER = re.compile(r"\{(\{)?\s*payload\.([A-Za-z0-9_.-]+)\s*\}(?(1)\})")
 
 
 @dataclass(frozen=True, slots=True)
 class Concurrency:
     """At most `limit` attempts at once among all executions of the project with the same key."""
 
-    #: Plain text, or with fields of the payload: "customer-{{payload.customer}}".
+    #: Plain text, or with fields of the payload: "customer-{payload.customer}".
     key: str
     limit: int = 1
 
@@ -59,7 +59,7 @@ class Concurrency:
 
     def gate(self, project: str, payload: Any) -> str:
         """The gate that an execution with this payload passes."""
-        key = _PLACEHOLDER.sub(lambda match: value_in(payload, match[1]), self.key)
+        key = _PLACEHOLDER.sub(lambda match: value_in(payload, match[2]), self.key)
         return f"{escaped(project)}/{hashed_if_odd(key)}"
 
 

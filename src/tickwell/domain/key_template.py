@@ -28,6 +28,11 @@ def check_template(key: object, field: str) -> None:
             )
 
 
+def placeholders(key: str) -> list[str]:
+    """What a key names between braces."""
+    return [match[2] for match in _PLACEHOLDER.finditer(key)]
+
+
 def fill_template(key: str, job: Job, payload: Any) -> str:
     """The key of an execution with this payload; one that cannot be indexed is hashed."""
 

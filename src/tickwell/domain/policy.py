@@ -75,7 +75,10 @@ class Backoff(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retry:
-    """How often and when a failed attempt is followed by another. Durations in milliseconds."""
+    """How often and when a failed attempt is followed by another: `Retry(max_attempts=5)`.
+
+    Durations are texts with a unit, "5s", or a timedelta; the attributes are milliseconds.
+    """
 
     #: Attempts in all, the first included.
     max_attempts: int = 3
@@ -265,7 +268,7 @@ def _power(factor: float, steps: int) -> float:
 
 
 class OnMisfire(StrEnum):
-    """What happens to fire times that nobody answered in time."""
+    """What happens to fire times that no process could act on."""
 
     #: None of them runs.
     SKIP = "skip"
@@ -277,7 +280,10 @@ class OnMisfire(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misfire:
-    """What happens after an outage. Durations in milliseconds."""
+    """What happens to fire times that were missed in an outage.
+
+    Durations are texts with a unit, "1h", or a timedelta; the attributes are milliseconds.
+    """
 
     policy: OnMisfire = OnMisfire.LATEST
     #: A fire time no older than this is on time.
@@ -310,7 +316,7 @@ class Misfire:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeout:
-    """How long an attempt may take. Milliseconds."""
+    """How long an attempt may take: `Timeout(soft="50s", hard="60s")`; kept as milliseconds."""
 
     #: The handler is asked to stop; not given: nine tenths of the hard timeout.
     soft: int = cast("int", None)
@@ -345,7 +351,7 @@ class Delivery(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """How long ended executions are kept. Milliseconds."""
+    """How long ended executions are kept: `Retention(age="7d")`; kept as milliseconds."""
 
     age: int = Millis(30 * DAY)
     count: int = 1000

@@ -116,18 +116,19 @@ class Handler:
         """What it has parameters for: a condition need not take all that its job takes."""
         if not isinstance(payload, dict):
             return {}
-        return {name: value for name, value in payload.items() if self._may_name(name)}
+        return {name: value for name, value in payload.items() if self.may_name(name)}
 
     def _check_names(self, payload: dict[str, Any]) -> None:
         """Name all that is wrong: what is missing was often given by a slip of its name."""
-        strange = [name for name in payload if not self._may_name(name)]
+        strange = [name for name in payload if not self.may_name(name)]
         missing = sorted(self._needs - payload.keys())
         wrong = [f"it takes no {_names_of(strange)}"] if strange else []
         wrong += [f"it needs {_names_of(missing)}"] if missing else []
         if wrong:
             raise self._misfit(" and ".join(wrong), field="payload")
 
-    def _may_name(self, name: str) -> bool:
+    def may_name(self, name: str) -> bool:
+        """Whether a payload may have a field of this name."""
         return name in self._takes or (self._takes_others and name != self.run_parameter)
 
     def _read(self, reader: Reader, name: str, value: Any) -> Any:
@@ -137,14 +138,14 @@ class Handler:
             raise InvalidPayload(
                 f"handler {self.name!r} takes {unfit.wanted} here, not {_short(unfit.value)}",
                 field=".".join(("payload", name, *unfit.path)),
-                hint=f"Its parameters are {self.signature}",
+                hint=self.parameters_in_words,
             ) from None
         except Exception as error:  # validators of users may raise anything, or recurse too deep
             raise InvalidPayload(
                 f"handler {self.name!r} cannot read {_short(value)}:"
                 f" {type(error).__name__}: {said(error)[:200]}",
                 field=f"payload.{name}",
-                hint=f"Its parameters are {self.signature}",
+                hint=self.parameters_in_words,
             ) from error
 
     def payload(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
@@ -179,11 +180,19 @@ class Handler:
         except Exception:  # noqa: BLE001 - validators of users may raise anything
             return stored
 
+    @property
+    def parameters_in_words(self) -> str:
+        """What a payload may name."""
+        run = self.signature.parameters.get("run")
+        if run is not None and run.annotation is run.empty:
+            return f"Its parameters are {self.signature}. To receive the attempt, write run: Run"
+        return f"Its parameters are {self.signature}"
+
     def _misfit(self, why: str, field: str = "") -> InvalidPayload:
         return InvalidPayload(
             f"handler {self.name!r} cannot be called so: {why}",
             field=field,
-            hint=f"Its parameters are {self.signature}",
+            hint=self.parameters_in_words,
         )
 
 

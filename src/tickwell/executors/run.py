@@ -52,6 +52,9 @@ class GiveUp(Exception):
     """
 
 
+GiveUp.__module__ = "tickwell"  # where people import it from: tracebacks name it so
+
+
 def gives_up(error: BaseException) -> str | None:
     """The words of a `GiveUp`, which a `TaskGroup` wraps; None: it is something else."""
     if isinstance(error, GiveUp):
@@ -231,6 +234,15 @@ class Run:
         `await run.step("charge", charge, order)` in an async handler, where the function may be
         async or plain; `run.step("charge", charge, order)` in a plain one.
         """
+        passed: object = function
+        if not callable(passed):
+            if inspect.iscoroutine(passed):
+                passed.close()
+            raise InvalidInput(
+                f"step {name!r} needs a function; got {passed!r:.80}",
+                field="step",
+                hint=f"Write run.step({name!r}, charge, order) instead of charge(order)",
+            )
         self._steps.claim_name(name)
         if self._is_awaited():
             return self._step(name, function, args, kwargs)

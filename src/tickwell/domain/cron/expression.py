@@ -23,6 +23,8 @@ ALIASES = {
 }
 
 _EXAMPLE = "For example: 0 9 * * mon-fri"
+#: A path or an address: part of the command that a line of a crontab has after its fields.
+_COMMAND = re.compile(r"^[./~\[$]|/[A-Za-z_/]")
 _ZONE = re.compile(r"(?:CRON_)?TZ=(\S+)", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20|21)[0-9]{2}\b")
 
@@ -94,6 +96,12 @@ def words(text: object) -> list[str]:
 def split(text: object) -> list[str]:
     """The fields of an expression, five, six or seven, aliases replaced."""
     fields = words(text)
+    end = 1 if fields[0].lower() in ALIASES else 5
+    if any(map(_COMMAND.search, fields[end:])):
+        times, command = " ".join(fields[:end]), " ".join(fields[end:])
+        reason = f"the expression goes on with {command[:60]!r} after {times}"
+        hint = "A command is no part of it: make it the job that this trigger fires"
+        raise InvalidTrigger(reason, field="cron", hint=hint)
     if fields[0].startswith("@"):
         fields = _alias(fields)
     if len(fields) not in (5, 6, 7):

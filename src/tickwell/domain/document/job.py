@@ -81,7 +81,7 @@ _MISFIRE = Shape(
 _CONCURRENCY = Shape(
     Concurrency,
     "concurrency",
-    {"key": Field(TEXT, "customer-{{payload.customer}}"), "limit": Field(WHOLE, 2)},
+    {"key": Field(TEXT, "customer-{payload.customer}"), "limit": Field(WHOLE, 2)},
 )
 _TIMEOUT = Shape(
     Timeout, "timeout", {"soft": Field(DURATION, "4m30s"), "hard": Field(DURATION, "5m")}

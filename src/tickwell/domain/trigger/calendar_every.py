@@ -95,7 +95,7 @@ def zone_of(tz: object, anchor: object) -> str:
 def wall_time(anchor: object, tz: str, field: str) -> datetime:
     """A whole second as the wall time of a zone; an aware datetime is converted to it."""
     if not isinstance(anchor, datetime):
-        hint = "For example: 2026-01-31T09:00:00"
+        hint = "For example datetime(2026, 1, 31, 9), in documents 2026-01-31T09:00:00"
         raise InvalidTrigger("is not a datetime", field=field, hint=hint)
     if anchor.microsecond:
         raise InvalidTrigger("must be a whole second", field=field, hint="Drop the fraction")

@@ -35,9 +35,9 @@ class RRule(Trigger):
     """By `FREQ=MONTHLY;BYDAY=-1FR`, from a first wall time on."""
 
     #: The rule, with or without "RRULE:".
-    rrule: str
+    rrule: str = field(kw_only=False)
     #: Where it begins, and what it leaves open: the wall time of the zone.
-    dtstart: datetime
+    dtstart: datetime = field(kw_only=False)
     tz: str = UNNAMED
     #: Wall times that are left out.
     exdates: tuple[datetime, ...] = ()

@@ -153,7 +153,7 @@ class Misfire(Input):
 class Concurrency(Input):
     """How many executions with the same key may run at once."""
 
-    key: str = field(min_length=1, example="customer-{{payload.customer}}")
+    key: str = field(min_length=1, example="customer-{payload.customer}")
     limit: int = field(1, ge=1)
 
 
