@@ -8,16 +8,21 @@ import pytest
 from tests.services.alerts.watch import GONE_AFTER, HOURS, PROJECT
 from tests.services.conftest import WORKER
 from tickwell.domain.alert import Condition, Rule
+from tickwell.domain.backlog import Backlog, BacklogAnswer, FireRange
+from tickwell.domain.change import Change, answer_held
 from tickwell.domain.execution import OutcomeKind, State
 from tickwell.domain.gate import Overlap
 from tickwell.domain.outcome import Outcome, decide
+from tickwell.domain.planning import Plan
 from tickwell.domain.policy import MINUTE
 from tickwell.domain.trigger import Every
+from tickwell.engine.planning.backlog_gates import BacklogGates
 from tickwell.ports.records import ClaimRequest
 from tickwell.services.alerts import evaluator, observing
 from tickwell.services.alerts.book import begin
 from tickwell.services.every_record import every_record
 from tickwell.services.jobs.fire_times import GONE
+from tickwell.settings import Settings
 
 DIED = OutcomeKind.FAILED
 DEAD_LETTERS = Rule(id="dead-letters", condition=Condition.DEAD_LETTERS)
@@ -300,6 +305,31 @@ async def test_executions_that_died_lately(watch):
     assert await watch.told(told, "dead-letters") == [("firing", PROJECT)]
     await watch.wait(17 * MINUTE)
     assert await watch.told(told, "dead-letters") == [("firing", PROJECT), ("resolved", PROJECT)]
+
+
+async def test_missed_fires_that_are_held_fire_until_they_are_answered(watch):
+    told, job = await watch.channel(), await watch.add("report", Every("1m"))
+    now = watch.clock.now()
+    fires = FireRange(now - 3 * MINUTE, now - MINUTE, 3)
+    backlog = Backlog(ranges=(fires,), since=now, until=now + HOURS)
+    (entry,) = await watch.store.get_jobs(PROJECT, [job.id])
+    held = replace(entry.cursor, backlog=backlog)
+    gates = BacklogGates(watch.store, watch.clock, Settings(store="memory://"))
+    gates.admit(entry.job, entry.cursor, Plan(held), now)
+    await gates.note()
+    await watch.look(2)
+    assert await watch.told(told, "held") == []
+    await watch.store.change_jobs(PROJECT, [job.id], lambda *_: Change(cursor=held), now)
+    await watch.look(2)
+    assert await watch.told(told, "held") == [("firing", PROJECT)]
+    (message,) = [each for each in await watch.messages(told) if each["data"]["rule"] == "held"]
+    assert message["data"]["alerts"][0]["text"] == (
+        "missed fires held: 3 of 1 jobs; decide: tickwell backlog list"
+    )
+    answer = answer_held(BacklogAnswer.SKIP)
+    await watch.store.change_jobs(PROJECT, [job.id], answer, watch.clock.now())
+    await watch.look(2)
+    assert await watch.told(told, "held") == [("firing", PROJECT), ("resolved", PROJECT)]
 
 
 async def test_a_message_about_dead_letters_that_dies_is_no_reason_for_another(watch):

@@ -55,6 +55,8 @@ class Condition(StrEnum):
     FAILURE_RATE = "failure_rate"
     #: More than 100 executions are due and not running.
     BACKLOG = "backlog"
+    #: Missed fires are held until a person decides about them.
+    HELD = "held"
     #: Executions died in the last 15 minutes.
     DEAD_LETTERS = "dead_letters"
 
@@ -217,6 +219,7 @@ _BUILT_IN_WORDS = {
     Condition.WORKERS: "no live worker for work that is due",
     Condition.FAILURE_RATE: "more than 10 % of attempts failed in 5 minutes",
     Condition.BACKLOG: f"more than {TOO_MANY_DUE} executions due and not running",
+    Condition.HELD: "missed fires are held until a person decides",
     Condition.DEAD_LETTERS: "executions died in the last 15 minutes",
 }
 #: Rules that every project with alerts has.

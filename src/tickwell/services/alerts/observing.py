@@ -27,6 +27,7 @@ from tickwell.services.alerts.outcomes import Ended
 from tickwell.services.alerts.watched import is_watched
 from tickwell.services.health import HealthReader
 from tickwell.services.insights.metrics import by_interval, read
+from tickwell.services.jobs.backlogs import Backlogs
 from tickwell.services.jobs.jobs_by_id import jobs_by_id
 
 #: Executions and jobs that one look reads to find subjects.
@@ -92,6 +93,7 @@ class Observer:
     def __init__(self, store: ObservedStore, health: HealthReader) -> None:
         self._store = store
         self._health = health
+        self._backlogs = Backlogs(store, health.clock, lambda: None)
         self._missing: dict[tuple[str, str], MissingJobs] = {}
         self._monitors: dict[str, MonitorsDown] = {}
         self._ways: Mapping[Condition, Callable[[Look], Coroutine[Any, Any, Seen]]] = {
@@ -105,6 +107,7 @@ class Observer:
             Condition.WORKERS: self._see_health,
             Condition.FAILURE_RATE: self._see_failure_rate,
             Condition.BACKLOG: self._see_backlog,
+            Condition.HELD: self._see_held,
             Condition.DEAD_LETTERS: self._see_dead_letters,
         }
 
@@ -256,6 +259,14 @@ class Observer:
         if ran < FEWEST_ATTEMPTS or failed <= TOO_MANY_FAIL * ran:
             return {"": None}
         return {"": Observed(look.project, f"{failed:,} of {ran:,} attempts failed in 5 minutes")}
+
+    async def _see_held(self, look: Look) -> Seen:
+        if not await self._backlogs.noted(look.project):
+            return {"": None}
+        held = await self._backlogs.held(look.project)
+        runs = sum(each.backlog.count for each in held)
+        text = f"missed fires held: {runs:,} of {len(held):,} jobs; decide: tickwell backlog list"
+        return {"": Observed(look.project, text) if held else None}
 
     async def _see_dead_letters(self, look: Look) -> Seen:
         died = (await self._last_minutes(look, _DEATHS)).dead

@@ -69,6 +69,7 @@ def test_built_in_rules_have_a_name_each_and_words():
         "workers",
         "failure-rate",
         "backlog",
+        "held",
         "dead-letters",
     ]
     assert all(each.words and each.is_built_in for each in BUILT_IN)
