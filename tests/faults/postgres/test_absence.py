@@ -1,4 +1,7 @@
-"""What was planned ahead is answered by the misfire policy here too, after a crash and a stop."""
+"""What was planned ahead is answered by the misfire policy here too.
+
+After a crash, a stop, and while a process was frozen.
+"""
 
 import pytest
 
@@ -12,4 +15,12 @@ def test_fires_that_were_planned_ahead_meet_the_policy_of_their_job(
 ):
     on_any_store.test_fires_that_were_planned_ahead_meet_the_policy_of_their_job(
         site, processes, away, settings
+    )
+
+
+def test_fires_that_came_due_while_their_process_was_frozen_meet_the_policy_of_their_job(
+    site, processes
+):
+    on_any_store.test_fires_that_came_due_while_their_process_was_frozen_meet_the_policy_of_their_job(
+        site, processes
     )

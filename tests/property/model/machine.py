@@ -22,6 +22,7 @@ from tickwell.domain.planning import first_cursor, plan
 from tickwell.domain.step import Step
 from tickwell.ports.records import ClaimRequest, ExecutionFilter, JobFilter, Record
 from tickwell.ports.store import Store
+from tickwell.ports.transfer import TransferStore
 from tickwell.stores.memory import MemoryStore
 from tickwell.testing.contract.builders import T0, a_worker
 
@@ -330,7 +331,8 @@ def check_reach(machine):
     methods = {
         name for name in dir(Store) if not name.startswith("_") and callable(getattr(Store, name))
     }
-    missed = methods - set(machine.calls)
+    # What copies a store is used on one that nothing else uses: by the topic `Copying`.
+    missed = methods - set(dir(TransferStore)) - set(machine.calls)
     assert missed == set(), f"never called: {sorted(missed)}"
     assert set(State) - set(machine.states) == set()
     missing = set(OutcomeKind) - set(machine.outcomes)

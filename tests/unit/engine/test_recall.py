@@ -449,6 +449,28 @@ async def test_what_is_held_for_its_instant_when_the_process_stands_still_is_jud
     assert (await ran(rig), await skipped(rig)) == ([], [(at(0.4), "misfire")])
 
 
+async def test_what_was_claimed_when_the_process_stood_still_is_judged_as_well(monkeypatch):
+    """The reply was on its way: it is the first thing that the process sees."""
+    rig = Rig()
+    await rig.add(trigger=Every("1s"), misfire=Misfire(policy="skip", grace="500ms"))
+    await plan_ahead(rig)
+    await rig.worker.step()
+    claim = rig.memory.claim
+
+    async def stand_still(request):
+        claims = await claim(request)
+        rig.clock.jump(2.7)
+        return claims
+
+    rig.clock.jump(0.6)
+    with monkeypatch.context() as patch:
+        patch.setattr(rig.memory, "claim", stand_still)
+        await rig.worker.step()
+    await work(rig)
+    assert await ran(rig) == [at(3)]
+    assert at(1) in await answered(rig, at(3))
+
+
 async def test_a_backfill_of_what_was_recalled_runs():
     rig = Rig()
     job = await rig.add(

@@ -16,7 +16,7 @@ from tickwell.engine.claiming.tenant_capacity import TenantCapacity
 from tickwell.engine.liveness.absence import AbsenceWatch
 from tickwell.engine.running.attempt import Attempt
 from tickwell.engine.running.deadlines import Deadlines
-from tickwell.engine.running.give_back import give_back_late
+from tickwell.engine.running.give_back import give_back_late, is_missed
 from tickwell.engine.running.reporter import Reporter
 from tickwell.engine.running.start_guard import CROWD, StartGuard
 from tickwell.engine.running.start_recorder import StartRecorder
@@ -105,8 +105,14 @@ class Runner:
         now = self.clock.now()
         self._context = copy_context()
         lane.observe_sizes(claims)
+        self.presence.note()
+        away = self.presence.away
         due, worst = list[Attempt](), -(1 << 62)
         for claim in claims:
+            if away is not None and is_missed(claim, away.since, now):
+                # The reply was on its way while this process stood still: the policy comes first.
+                self.reporter.report(claim, Outcome(kind=OutcomeKind.RELEASED), now)
+                continue
             # The store's order stands, which knows more: fairness is part of its ranks.
             worst = max(worst, rank(claim.run_at, claim.job.priority))
             share = lane.share_of(claim.job.project)
