@@ -14,7 +14,7 @@ _GROUPS = (
     ("jobs", "GROUP"),
     ("executions", "GROUP"),
     ("executions", "DEAD_LETTERS"),
-    ("pauses", "GROUP"),
+    ("project_pauses", "GROUP"),
     ("maintenance", "GROUP"),
     ("backlogs", "GROUP"),
     ("service", "QUEUES"),
