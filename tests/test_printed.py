@@ -58,6 +58,6 @@ def test_a_token_does_not_show_its_secret():
     "url", ["ftp://ann:hush@host", "http://ann:hush/x@host", "http://ann:hush[x@host"]
 )
 def test_an_address_that_is_refused_shows_no_password(url):
-    with pytest.raises(InvalidSetting, match="'host' is no address") as refused:
+    with pytest.raises(InvalidSetting, match="'host' is not a server address") as refused:
         Endpoint.of(url, None, None)
     assert "hush" not in str(refused.value)

@@ -134,7 +134,7 @@ class JobIdTaken(Conflict):
 
     def __init__(self, id: str) -> None:
         self.id = id
-        super().__init__(f"the id {id!r} is taken; leave it out, and the job gets one of its own")
+        super().__init__(f"the id {id!r} is taken; leave it out, and Tickwell assigns one")
 
 
 class VersionConflict(Conflict):

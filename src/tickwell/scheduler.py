@@ -231,7 +231,7 @@ class Scheduler(JobApi, Running):
         unknown = frozenset(roles) - BOTH - {API}
         if unknown:
             raise InvalidSetting(
-                f"{', '.join(sorted(unknown))} is no role",
+                f"{', '.join(sorted(unknown))} is not a role",
                 field="roles",
                 hint="Use planner, worker or both; api announces that this process serves the API",
             )

@@ -182,17 +182,17 @@ class Settings:
         _check_smtp(self)
         _check_heartbeat(self)
         if not self.queues:
-            raise InvalidSetting("one name at least is needed", field="queues", hint=_QUEUES)
+            raise InvalidSetting("must have at least one name", field="queues", hint=_QUEUES)
         if bool(self.tls_cert) != bool(self.tls_key):
             raise InvalidSetting(
-                "a certificate and its key are given together",
+                "a certificate and its key must be set together",
                 field="tls_key" if self.tls_cert else "tls_cert",
             )
         if self.public_url and not _PUBLIC_URL.fullmatch(self.public_url):
             raise InvalidSetting(
                 f"{self.public_url[:100]!r} is not an address for links",
                 field="public_url",
-                hint="Use https://host, with a port or a path if there is one, and nothing behind",
+                hint="Use https://host, with a port or a path if there is one, and no more",
             )
         for name in ("allow_private", "deny_networks", "trusted_proxies"):
             _check_networks(getattr(self, name), name)
@@ -273,10 +273,10 @@ def _is_of(kind: str, value: Any) -> bool:
 def _check_numbers(settings: Settings) -> None:
     for name in ("capacity", "threads", "batch", "per_host"):
         if getattr(settings, name) < 1:
-            raise InvalidSetting("1 or more is needed", field=name)
+            raise InvalidSetting("must be 1 or more", field=name)
     for name in _COUNTS:
         if getattr(settings, name) < 0:
-            raise InvalidSetting("0 or more is needed", field=name, hint="0 is no limit")
+            raise InvalidSetting("must be 0 or more", field=name, hint="0 means no limit")
     for name in ("breaker_rest", "horizon", "poll", "lease", "beat", "sweep", "prune_every"):
         if getattr(settings, name) <= 0:
             raise InvalidSetting("must be longer than 0", field=name)
@@ -286,7 +286,9 @@ def _check_numbers(settings: Settings) -> None:
 
 def _check_ranges(settings: Settings) -> None:
     if not 0 <= settings.port <= 65535:
-        raise InvalidSetting("0 to 65535 is needed", field="port", hint="0 is any free one")
+        raise InvalidSetting(
+            "must be between 0 and 65535", field="port", hint="0 means any free port"
+        )
     if settings.metrics_jobs > MOST_METRICS_JOBS:
         raise InvalidSetting(f"{MOST_METRICS_JOBS} at most", field="metrics_jobs")
     if not 0 < settings.project_share <= 1:

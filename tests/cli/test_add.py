@@ -200,7 +200,7 @@ HOOK = ("--every", "5m", *WEBHOOK)
         ),
         (["x", "--every", "5m", "--url", "https://169.254.169.254/"], "is not a public address"),
         (["x", "--every", "5m", "--url", "http://169.254.169.254/"], "plain http is not allowed"),
-        (["x", "--every", "5m", "--url", "http://2130706433/"], "an address in disguise"),
+        (["x", "--every", "5m", "--url", "http://2130706433/"], "an obfuscated address"),
         (["x", *HOOK, "--header", "X: a\r\nY: b"], "a line break or control character"),
         (["x", *HOOK, "--header", "X\r\n: b"], "is not a header name"),
         (["x", *HOOK, "--header", "X"], "is not NAME: VALUE"),

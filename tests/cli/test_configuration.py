@@ -61,12 +61,12 @@ def test_the_first_one_wins(tmp_path):
         (
             "",
             {"TICKWELL_CAPACITY": "0"},
-            "TICKWELL_CAPACITY in the environment: 1 or more is needed",
+            "TICKWELL_CAPACITY in the environment: must be 1 or more",
         ),
         (
             "",
             {"SCHEDULER_BATCH_SIZE": "0"},
-            "SCHEDULER_BATCH_SIZE in the environment: 1 or more is needed",
+            "SCHEDULER_BATCH_SIZE in the environment: must be 1 or more",
         ),
         (
             "beat = '20s'",
@@ -91,7 +91,11 @@ def test_the_first_one_wins(tmp_path):
             'TICKWELL_POLL in the environment: must have a unit; got 9. Write "9s" for seconds',
         ),
         ("", {"SCHEDULER_TICK_INTERVAL": "soon"}, "'soon' is not a duration"),
-        ("port = 65536", {}, "port in tickwell.toml: 0 to 65535 is needed. 0 is any free one"),
+        (
+            "port = 65536",
+            {},
+            "port in tickwell.toml: must be between 0 and 65535. 0 means any free port",
+        ),
     ],
 )
 def test_what_cannot_be_is_named(tmp_path, toml, environ, message):

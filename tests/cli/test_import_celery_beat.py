@@ -187,14 +187,17 @@ def test_an_entry_that_is_disabled_or_over_is_paused_or_left_out(tickwell, write
         ("import nothing_of_this_name", "ModuleNotFoundError: No module named 'nothing_of_this"),
         ("1 / 0", "cannot be loaded: ZeroDivisionError: division by zero"),
         ("x = 1", "cannot be loaded: "),
-        ("app = 5", "is no Celery app but a int"),
+        ("app = 5", "is not a Celery app but a int"),
         (app({}), "app 'shop' has no beat_schedule. Name the app that beat runs with"),
         (
             app({}, "app.conf.beat_scheduler = 'redbeat.RedBeatScheduler'"),
             "Its entries are elsewhere: tickwell import redbeat REDIS_URL",
         ),
         (app({"a": {"task": "t"}}), "a: schedule: is missing"),
-        (app({"a": {"task": "t", "schedule": 5, "when": 1}}), "a: when: is no part of an entry"),
+        (
+            app({"a": {"task": "t", "schedule": 5, "when": 1}}),
+            "a: when: is not a field of an entry",
+        ),
         (app({"a": {"task": "t", "schedule": 5, "args": [{1}]}}), "a: target.celery.args.0: set"),
     ],
 )

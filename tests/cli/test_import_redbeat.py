@@ -108,7 +108,7 @@ def test_a_definition_that_is_not_redbeats_is_one_sentence(tickwell, url, store)
     ("wrong", "words"),
     [
         (None, "url: there are no RedBeat entries under 'redbeat:'. Name the database"),
-        ("http://127.0.0.1", "url: is no URL of a Redis: "),
+        ("http://127.0.0.1", "url: is not a Redis URL: "),
         ("redis://127.0.0.1:1/0", "url: the Redis does not answer as expected: "),
     ],
 )

@@ -223,7 +223,7 @@ def test_worker_processes_end_when_their_supervisor_is_killed(serve):
     [
         (["--store", "oracle://x"], "names no store"),
         (["--store", "sqlite:////no/such/folder/x.db"], "/no/such/folder"),
-        (["--role", "boss"], "boss is no role"),
+        (["--role", "boss"], "boss is not a role"),
         (["--app", "jobs"], "is not module:name"),
         (["--app", "nowhere:scheduler"], "cannot import"),
         (["--app", "jobs:tick"], "no Scheduler named"),

@@ -24,5 +24,5 @@ def test_files_that_cannot_be_used_are_named(tmp_path):
 
 
 def test_one_without_the_other_is_refused():
-    with pytest.raises(InvalidSetting, match="given together"):
+    with pytest.raises(InvalidSetting, match="set together"):
         Settings(tls_cert="cert.pem")

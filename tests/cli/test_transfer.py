@@ -177,7 +177,7 @@ def test_an_edit_by_a_file_does_not_pause(filled, folder):
     (folder / "tidy.json").write_text(json.dumps(shown | {"state": "active", "pause": None}))
     ended = filled("jobs", "edit", "tidy", "--file", "tidy.json")
     assert ended.code == 2
-    assert "state: is no part of an edit. Pause or resume the job" in ended.err
+    assert "state: cannot be edited. Pause or resume the job" in ended.err
     (folder / "tidy.json").write_text(json.dumps(shown | {"priority": 9}))
     assert filled("jobs", "edit", "tidy", "--file", "tidy.json").code == 0
 

@@ -153,7 +153,7 @@ def test_what_no_other_process_can_import_is_refused():
 
     with pytest.raises(InvalidJob, match="at the top of a module"):
         scheduler.job(isolation="process")(local)
-    with pytest.raises(InvalidJob, match="isolation: 'thread' is no isolation"):
+    with pytest.raises(InvalidJob, match="isolation: unknown value 'thread'"):
         scheduler.job(isolation="thread")(isolated.neighbour)  # type: ignore[arg-type]
 
 

@@ -80,7 +80,7 @@ REFUSED: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     (Settings, {"notify": 5}, "notify: a text or None is needed"),
     (Settings, {"queues": "default"}, "queues: a tuple of texts is needed"),
     (Settings, {"queues": (1,)}, "queues: a tuple of texts is needed"),
-    (Settings, {"queues": ()}, "queues: one name at least is needed"),
+    (Settings, {"queues": ()}, "queues: must have at least one name"),
     (Cron, {"expr": "0 0 * * *", "tz": "localtime"}, "tz: no time zone 'localtime'. For example"),
     (next_of, {"trigger": Cron("0 0 * * *"), "after": None}, "after: is not a datetime"),
     (next_of, {"trigger": Cron("0 0 * * *"), "after": "2026"}, "after: is not a datetime"),

@@ -233,7 +233,9 @@ async def test_what_differs_in_the_end_is_told(opened):
     await copying.prepare()
     await copying.copy(lambda _: None)
     await target.put_record(Record(kind="note", project="p", key="k", document=1), T0)
-    with pytest.raises(StoreError, match=r"not like the original: \d records were read and \d are"):
+    with pytest.raises(
+        StoreError, match=r"differs from the original: \d records were read and \d are"
+    ):
         await copying.verify(lambda _: None)
 
 

@@ -181,7 +181,7 @@ def test_a_file_without_our_tables_is_refused(tmp_path):
 
 
 async def test_what_is_no_connection_is_refused(scheduler, connection):
-    with pytest.raises(InvalidInput, match=r"builtins\.str is no connection of sqlite3"):
+    with pytest.raises(InvalidInput, match=r"builtins\.str is not a sqlite3 connection"):
         scheduler.transactions.trigger("orders.db", "send_email")
     with pytest.raises(InvalidInput, match="255 printable"):
         scheduler.transactions.trigger(connection, "send_email", key="")

@@ -128,7 +128,7 @@ async def test_a_document_may_add_a_job_as_paused_and_an_edit_does_not_change_th
     assert (entry.cursor.state, entry.cursor.pause.why) == ("paused", "holidays")
     refused = await send(editor, JOB | {"state": "active"}, id=entry.job.id, version="1")
     assert refused.status_code == 422
-    assert "is no part of an edit. Pause or resume the job" in refused.text
+    assert "cannot be edited. Pause or resume the job" in refused.text
     assert (await send(editor, JOB | {"state": "finished", "name": "b"})).status_code == 422
     same = JOB | paused | {"priority": 7}
     assert (await send(editor, same, id=entry.job.id, version="1")).status_code == 303

@@ -28,7 +28,7 @@ def require_server() -> None:
         raise InvalidSetting(
             "the HTTP listener needs the server extra",
             field="http",
-            hint="pip install 'tickwell[server]'; tickwell serve --no-http does without it",
+            hint="pip install 'tickwell[server]', or run tickwell serve --no-http",
         )
 
 

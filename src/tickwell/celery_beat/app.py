@@ -34,7 +34,7 @@ def load_app(path: str) -> Celery:
         found = find_app(path)
     if not isinstance(found, Celery):
         kind = type(found).__name__
-        raise InvalidInput(f"{path!r} is no Celery app but a {kind}", field="app", hint=_HINT)
+        raise InvalidInput(f"{path!r} is not a Celery app but a {kind}", field="app", hint=_HINT)
     with _naming(path):
         found.loader.import_default_modules()
         found.finalize()
@@ -103,7 +103,7 @@ def entry_of(app: Celery, name: str, source: Any) -> BeatEntry:
     unknown = sorted(str(each) for each in known.keys() - _KNOWN)
     if unknown:
         hint = f"An entry has {', '.join(sorted(_KNOWN))}"
-        raise InvalidInput("is no part of an entry", field=f"{name}: {unknown[0]}", hint=hint)
+        raise InvalidInput("is not a field of an entry", field=f"{name}: {unknown[0]}", hint=hint)
     values = {each: value for each, value in known.items() if value is not None}
     missing = sorted({"task", "schedule"} - values.keys())
     if missing:

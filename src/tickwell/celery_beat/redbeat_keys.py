@@ -27,7 +27,7 @@ async def read_redbeat(url: str, *, prefix: str = PREFIX, tz: str = "UTC") -> li
         client = redis.Redis.from_url(url, decode_responses=True)
     except ValueError as error:
         hint = "For example redis://localhost:6379/1"
-        raise InvalidInput(f"is no URL of a Redis: {error}", field="url", hint=hint) from None
+        raise InvalidInput(f"is not a Redis URL: {error}", field="url", hint=hint) from None
     try:
         found = await _definitions(client, prefix)
     except (redis.RedisError, OSError) as error:

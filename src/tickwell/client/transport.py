@@ -40,7 +40,7 @@ class Endpoint:
         headers = {"User-Agent": "tickwell-client"}
         if shown:
             if not (shown.isascii() and shown.isprintable() and " " not in shown):
-                raise InvalidSetting("a key has no such characters", field="key")
+                raise InvalidSetting("contains characters that no key has", field="key")
             headers["Authorization"] = f"Bearer {shown}"
         if project is not None:
             headers["X-Tickwell-Project"] = project
@@ -56,15 +56,15 @@ def _checked(url: str) -> str:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        reason = error if quoted == url else "what stands before it is not understood"
+        reason = error if quoted == url else "the part before it cannot be read"
         raise InvalidSetting(
-            f"{quoted!r} is no address: {reason}", field="server", hint=hint
+            f"{quoted!r} is not a server address: {reason}", field="server", hint=hint
         ) from None
     if parts.scheme not in {"http", "https"} or not parts.hostname or port == 0:
-        raise InvalidSetting(f"{quoted!r} is no address of a server", field="server", hint=hint)
+        raise InvalidSetting(f"{quoted!r} is not a server address", field="server", hint=hint)
     if parts.username is not None or parts.query or parts.fragment:
         raise InvalidSetting(
-            "an address has no user, query or fragment", field="server", hint=f"Set {KEY}. {hint}"
+            "must not have a user, query or fragment", field="server", hint=f"Set {KEY}. {hint}"
         )
     return url.rstrip("/")
 

@@ -76,7 +76,7 @@ class Internals:
     def move_to(self, store: str) -> None:
         """Use another store; only before anything was read or written, or after a fork."""
         if self.life.opened:
-            raise NotRunning("the scheduler has opened its store; choose the store before")
+            raise NotRunning("the scheduler has opened its store; choose the store before that")
         self.live_on(self._make_store(store), StoreClock(), replace(self.settings, store=store))
 
     def live_on(

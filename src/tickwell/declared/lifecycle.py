@@ -174,7 +174,7 @@ class Forked:
     def __getattr__(self, call: str) -> Any:
         raise NotRunning(
             f"this process was forked from process {self._parent}, which had opened the"
-            " scheduler; open it after the fork only, or call scheduler.after_fork() in the child"
+            " scheduler; open it only after the fork, or call scheduler.after_fork() in the child"
             " first"
         )
 

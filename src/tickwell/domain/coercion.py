@@ -64,7 +64,7 @@ def require_whole(record: Any, at: str, *names: str) -> None:
         if value is None and _may_be_left_out(record, name):
             continue
         if type(value) is not int or abs(value) > MOST:
-            raise InvalidJob(f"{value!r} is not a whole number of use", field=_path(at, name))
+            raise InvalidJob(f"{value!r} is not a whole number in range", field=_path(at, name))
 
 
 def require_numbers(record: Any, at: str, *names: str) -> None:

@@ -37,7 +37,7 @@ def require_fire_time(entry: Entry, at: int, now: int) -> None:
     """Refuse an instant at which the job does not fire, and name the nearest at which it does."""
     job, cursor = entry.job, entry.cursor
     if cursor.state is JobState.FINISHED and at > cursor.after:
-        raise WrongState("job", job.name, "finished", "a job with fire times to come skips one")
+        raise WrongState("job", job.name, "finished", "a job with upcoming fire times can skip one")
     if is_fire_time(entry, at):
         return
     near = [instant_text(each) for each in _nearest(entry, at, now)]

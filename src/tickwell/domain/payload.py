@@ -49,7 +49,8 @@ def _check(value: Any, field: str, depth: int) -> None:
     elif isinstance(value, float) and not isfinite(value):
         raise InvalidPayload(f"{value} is not a number in JSON", field=field, hint="Use null")
     elif isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 63:
-        raise InvalidPayload("a whole number has up to 64 bits", field=field, hint="Use a text")
+        reason = "a whole number may have at most 64 bits"
+        raise InvalidPayload(reason, field=field, hint="Use a text")
     elif value is not None and not isinstance(value, str | int | float):
         raise InvalidPayload(
             f"{type(value).__name__} is not JSON",

@@ -168,7 +168,7 @@ class Retry:
     def _check_jitter(self) -> None:
         if not 0 <= self.jitter <= 1:
             raise InvalidJob(
-                f"{self.jitter} is not a share between 0 and 1",
+                f"{self.jitter} is not a fraction between 0 and 1",
                 field="retry.jitter",
                 hint="0.1 moves each delay by up to a tenth",
             )

@@ -203,7 +203,7 @@ def _block_on(loop: asyncio.AbstractEventLoop) -> Any:
     def block(work: Coroutine[Any, Any, Any]) -> Any:
         if threading.get_ident() == thread:  # an async handler, and plain middleware around it
             work.close()
-            raise NotRunning("an async handler awaits it: await run.last_result")
+            raise NotRunning("an async handler has to await it: await run.last_result")
         return asyncio.run_coroutine_threadsafe(work, loop).result()
 
     return block

@@ -166,7 +166,7 @@ class Handler:
                 raise InvalidPayload(
                     f"does not come back from JSON as it was: {_short(supplied[name])}",
                     field=f"payload.{name}",
-                    hint="Pass what its type does not hide, leave out or rename",
+                    hint="Use a type that neither hides, omits nor renames fields in JSON",
                 )
         return payload or None
 
@@ -264,7 +264,7 @@ class Handlers:
 def _isolation(raw: str) -> str:
     if raw not in {"none", "process"}:
         raise InvalidJob(
-            f"{raw!r} is no isolation", field="isolation", hint='Use "process", or leave it out'
+            f"unknown value {raw!r}", field="isolation", hint='Use "process", or leave it out'
         )
     return raw
 

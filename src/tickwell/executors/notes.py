@@ -182,7 +182,7 @@ class StoreNotes:
     async def answer_url(self, claim: Claim, name: str, expires: int) -> str:
         """Ask for an answer, unless that is done; where to post it."""
         if self.url is None:
-            raise NotRunning("this process knows no address where an answer could be posted")
+            raise NotRunning("this process has no address to which an answer could be posted")
         url = self.url(claim.job.project, claim.id, name)
         await self.wait_for(claim, name, expires)
         return url

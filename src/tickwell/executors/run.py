@@ -159,7 +159,7 @@ class Stored:
     def get(self) -> Any:
         """Wait for it in a thread."""
         if self._block is None:
-            raise NotRunning(f"an async handler awaits it: await run.{self._name}")
+            raise NotRunning(f"an async handler has to await it: await run.{self._name}")
         return self._block(self._read())
 
 
@@ -343,7 +343,7 @@ class Run:
         """In a plain function: what a coroutine answers that runs elsewhere."""
         if self._block is None:
             work.close()
-            raise NotRunning("an async handler awaits its steps itself, and not in a thread")
+            raise NotRunning("an async handler has to await its steps itself, not in a thread")
         answer: T = self._block(work)
         return answer
 

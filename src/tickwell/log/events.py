@@ -86,8 +86,8 @@ EXECUTIONS_PARKED = LogEvent(
 BACKLOG_HELD = LogEvent(
     "backlog_held",
     WARNING,
-    "missed fires held in project {project}: {runs} of {jobs} jobs, as too many to catch up at"
-    " once; decide: tickwell backlog list",
+    "missed fires held in project {project}: {runs} of {jobs} jobs, too many to catch up at"
+    " once; decide about them with tickwell backlog",
     ("project", "jobs", "runs"),
 )
 ATTEMPTS_FENCED = LogEvent(
@@ -105,13 +105,13 @@ WORKER_LOST = LogEvent(
 WORKER_PROCESS_ENDED = LogEvent(
     "worker_process_ended",
     WARNING,
-    "worker process {process_id} ended with {exit_code}, another starts in {retry_in} s",
+    "worker process {process_id} ended with {exit_code}; starting another in {retry_in} s",
     ("process_id", "exit_code", "retry_in"),
 )
 JOB_UNREADABLE = LogEvent(
     "job_unreadable",
     ERROR,
-    "job {job} is left out for a minute, this process cannot read it: {reason}",
+    "skipping job {job} for a minute, because this process cannot read it: {reason}",
     ("job", "reason"),
 )
 _OF_ALERT = ("project", "rule", "words", "count", "names")
@@ -128,11 +128,11 @@ ALERT_EVALUATION_FAILED = LogEvent(
 CHECK_INS_FAILED = LogEvent(
     "check_ins_failed",
     WARNING,
-    "check-ins of {job} are not taken: {error}",
+    "check-ins of {job} are not accepted: {error}",
     ("job", "project", "error"),
 )
 CHECK_INS_RECOVERED = LogEvent(
-    "check_ins_recovered", INFO, "check-ins of {job} are taken again", ("job", "project")
+    "check_ins_recovered", INFO, "check-ins of {job} are accepted again", ("job", "project")
 )
 JOB_PAUSED = LogEvent("job_paused", WARNING, "paused job {job}: {reason}", ("job", "reason"))
 JOB_FINISHED = LogEvent(
@@ -172,7 +172,7 @@ STEP_RECOVERED = LogEvent(
     ("loop", "failures"),
 )
 NOTIFICATIONS_STARTED = LogEvent(
-    "notifications_started", DEBUG, "{source} is listened to", ("source",)
+    "notifications_started", DEBUG, "listening to {source}", ("source",)
 )
 NOTIFICATIONS_LOST = LogEvent(
     "notifications_lost",
@@ -214,7 +214,7 @@ HTTP_REQUEST = LogEvent(
 FEED_FAILED = LogEvent(
     "feed_failed",
     ERROR,
-    "events of project {project}: a read failed, the next one follows",
+    "reading the events of project {project} failed; retrying",
     ("project", "error"),
 )
 TRACES_UNAVAILABLE = LogEvent(

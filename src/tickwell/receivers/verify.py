@@ -76,9 +76,9 @@ def _read(text: str) -> Key:
         return read_key(text)
     except (InvalidInput, AttributeError):  # no text at all: a variable that is not set
         raise InvalidSetting(
-            "is none that Standard Webhooks knows",
+            "is not a Standard Webhooks secret",
             field="secrets",
-            hint="Give the sender's whsec_… as it is, or whpk_… of a sender that signs by ed25519",
+            hint="Give the sender's whsec_… unchanged, or whpk_… of a sender that signs by ed25519",
         ) from None
 
 

@@ -273,7 +273,7 @@ class StoreCopy:
             kind = wrong[0]
             expected = self.progress.tallies[kind]
             raise StoreError(
-                f"the copy is not like the original: {expected.count:,} {kind} were read and"
+                f"the copy differs from the original: {expected.count:,} {kind} were read and"
                 f" {found[kind].count:,} are there, with digests {expected.hex[:12]} and"
                 f" {found[kind].hex[:12]}. Another process may use {self.target.name}; empty it and"
                 " copy again"

@@ -207,7 +207,7 @@ def _project(request: Request, user: User, others: Sequence[str]) -> str:
     if user.platform or not user.roles:
         return PLATFORM
     raise InvalidInput(
-        "no project is named, and you are not in the one that was your first",
+        "no project is named, and you have left the project that you joined first",
         field="X-Tickwell-Project",
         hint=f"Name one of {', '.join(sorted(user.roles))}",
     )

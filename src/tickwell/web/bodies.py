@@ -219,7 +219,7 @@ def _check_keys(value: dict[str, Any]) -> None:
 def _check_number(value: float) -> None:
     if isinstance(value, int):
         if value.bit_length() > 63:
-            raise _Unfit("a whole number has up to 64 bits")
+            raise _Unfit("a whole number may have at most 64 bits")
     elif not isfinite(value):
         raise _Unfit("is too large a number")
 

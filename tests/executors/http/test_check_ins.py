@@ -163,8 +163,8 @@ async def test_an_outage_is_retried_in_bounds_and_logged_once(office, receive, c
     await work.settle()
     told = [record.getMessage() for record in caplog.records if "check-ins" in record.getMessage()]
     assert len(told) == 2
-    assert told[0].startswith("check-ins of daily report are not taken: HTTP 503")
-    assert told[1] == "check-ins of daily report are taken again"
+    assert told[0].startswith("check-ins of daily report are not accepted: HTTP 503")
+    assert told[1] == "check-ins of daily report are accepted again"
 
 
 async def test_an_address_inside_is_refused_as_that_of_a_webhook(office, receive, caplog):
@@ -172,7 +172,7 @@ async def test_an_address_inside_is_refused_as_that_of_a_webhook(office, receive
     work.end(a_run(receiver.url("/p")), OutcomeKind.SUCCEEDED)
     await work.service.close()
     assert receiver.connections == 0
-    assert "are not taken" in caplog.text
+    assert "are not accepted" in caplog.text
 
 
 async def test_what_waits_is_bounded(office, caplog):

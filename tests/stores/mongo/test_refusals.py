@@ -137,10 +137,10 @@ async def test_an_index_that_is_missing_or_another_is_found_while_others_work(fr
     await looks.open()  # whoever only looks makes none
     found = [(each.text, each.remedy) for each in await looks.flaws()]
     assert found == [
-        ("the index claim of executions is missing", "Make it: tickwell store migrate"),
+        ("the index claim of executions is missing", "Create it: tickwell store migrate"),
         (
             "the index due of jobs has other keys or options than Tickwell's",
-            'Make it anew: db.jobs.dropIndex("due"), then tickwell store migrate',
+            'Recreate it: db.jobs.dropIndex("due"), then tickwell store migrate',
         ),
     ]
     await looks.close()

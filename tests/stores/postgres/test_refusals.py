@@ -229,7 +229,7 @@ async def test_a_server_too_old_for_our_settings(monkeypatch, owner, schema, poo
 async def test_options_that_the_driver_does_not_take():
     assert "must be one of: disable," in await refusal(f"{server().url}?sslmode=much")
     words = await refusal(f"{server().url}?target_session_attrs=read-only", StoreUnavailable)
-    assert "is not as target_session_attrs in the URL asks" in words
+    assert "does not match target_session_attrs in the URL" in words
 
 
 async def test_another_encoding(owner):

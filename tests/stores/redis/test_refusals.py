@@ -98,7 +98,7 @@ async def test_a_server_that_becomes_a_replica():
 
 async def test_a_node_of_a_cluster():
     made = start("--cluster-enabled", "yes", "--cluster-port", str(free_port()))
-    assert "is a node of a cluster; name a server that is none" in await refusal(made.url)
+    assert "is a cluster node; name a standalone server" in await refusal(made.url)
 
 
 async def test_a_server_too_old():

@@ -74,7 +74,7 @@ def test_a_webhook_does_not_change_with_what_it_was_made_of():
         ({"retry_on": ["409"]}, "retry_on", "not a status"),
         ({"keep": -1}, "keep", "between 0 and 65536"),
         ({"keep": 65_537}, "keep", "between 0 and 65536"),
-        ({"auth": "Bearer x"}, "auth", "none of Basic"),
+        ({"auth": "Bearer x"}, "auth", "must be Basic"),
         ({"sign_with": [SECRET] * 5}, "sign_with", "more than 4"),
         ({"sign_with": [7]}, "sign_with", "a key is a text"),
         ({"certificate": "{{nobody}}"}, "certificate", "not a known name"),

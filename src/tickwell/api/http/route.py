@@ -44,8 +44,8 @@ async def expected_version(
     if if_match is None:
         if required:
             raise PreconditionRequired(
-                "an edit could undo another one: send If-Match with the ETag of the job that"
-                ' was read, or "*" to overwrite any version'
+                "this edit could undo another one: send If-Match with the ETag of the job that"
+                ' you read, or "*" to overwrite any version'
             )
         return None
     if if_match.strip() in {"*", '"*"'}:

@@ -42,7 +42,7 @@ async def log_in(request: Request, _actor: Actor | None) -> Response:
         id = await logins.by_link(link, asker=asker, old=old)
     else:
         if not login.name or not login.password:
-            raise InvalidInput("name and password, or link, must be given")
+            raise InvalidInput("requires name and password, or link")
         id = await logins.by_password(login.name, login.password, asker=asker, old=old)
     response = respond({"csrf": csrf_token(id)}, 201)
     set_session(request, response, id)

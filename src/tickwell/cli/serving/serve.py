@@ -228,9 +228,9 @@ def _roles(raw: str) -> frozenset[str]:
     unknown = roles - {"api", "planner", "worker"}
     if unknown or not roles:
         raise InvalidSetting(
-            f"{', '.join(sorted(unknown)) or 'nothing'} is no role",
+            f"{', '.join(sorted(unknown)) or 'nothing'} is not a role",
             field="role",
-            hint="Use api, planner, worker, or some of them with commas between",
+            hint="Use api, planner or worker; separate several with commas",
         )
     return roles
 

@@ -100,7 +100,7 @@ def split(text: object) -> list[str]:
     if any(map(_COMMAND.search, fields[end:])):
         times, command = " ".join(fields[:end]), " ".join(fields[end:])
         reason = f"the expression goes on with {command[:60]!r} after {times}"
-        hint = "A command is no part of it: make it the job that this trigger fires"
+        hint = "Leave the command out: it belongs to the job that this trigger fires"
         raise InvalidTrigger(reason, field="cron", hint=hint)
     if fields[0].startswith("@"):
         fields = _alias(fields)

@@ -81,7 +81,7 @@ def _special_weekday(term: str) -> Item | None:
     if match := _NTH.fullmatch(term):
         nth = int(match[2])
         if not 1 <= nth <= 5:
-            WEEKDAY.refuse(f"has no {nth}. week in a month", "1#2, the second Monday of the month")
+            WEEKDAY.refuse(f"has week {nth}, outside 1-5", "1#2, the second Monday of the month")
         return Item(Kind.NTH_WEEKDAY, WEEKDAY.value(match[1]) % 7, nth)
     return None
 

@@ -101,4 +101,4 @@ def require_unchanged(document: Any, current: JobState) -> None:
         raise
     if requested.stated and requested.paused is not (current is JobState.PAUSED):
         field = next(name for name in ("enabled", "state", "pause") if name in document)
-        raise InvalidJob("is no part of an edit", field=field, hint="Pause or resume the job")
+        raise InvalidJob("cannot be edited", field=field, hint="Pause or resume the job")

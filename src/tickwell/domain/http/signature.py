@@ -49,7 +49,7 @@ def read_key(text: str) -> Key:
     if prefix == "whpk" and len(value) == 32:
         return Key(Version.ED25519, public=True, value=value)
     raise InvalidInput(
-        "the key is none that Standard Webhooks knows",
+        "the key is not a Standard Webhooks key",
         field="sign_with",
         hint=f"Use whsec_ and {SHORTEST} to {LONGEST} random bytes as base64, or whsk_ and 32",
     )

@@ -123,7 +123,7 @@ class Http:
     def _check_identity(self) -> None:
         if self.auth is not None and not isinstance(self.auth, get_args(Auth)):
             raise InvalidJob(
-                "is none of Basic, Bearer and OAuth",
+                "must be Basic, Bearer or OAuth",
                 field="target.http.auth",
                 hint='For example Bearer("{{secret.token}}")',
             )

@@ -125,7 +125,7 @@ def _name_or_ipv4(host: str, refuse: Refuse) -> tuple[str, IPv4Address | None]:
         except AddressValueError:
             address = None
         if address is None or str(address) != host:
-            raise refuse(f"{host[:50]!r} is an address in disguise", "Write it as four numbers")
+            raise refuse(f"{host[:50]!r} is an obfuscated address", "Write it as four numbers")
         return host, address
     if len(ascii_host) > 253 or not _NAME.fullmatch(ascii_host):
         raise refuse(f"{host[:50]!r} is not a host name", "For example example.com")

@@ -84,7 +84,7 @@ def check_new(name: str, role: Role, narrowed: frozenset[Permission] | None) -> 
         raise InvalidInput(
             "a key needs at least one permission",
             field="permissions",
-            hint=f"Name one at least, or leave it out for all that {role} may",
+            hint=f"Name at least one, or leave it out for all permissions of {role}",
         )
     beyond = (narrowed or frozenset()) - permissions_of(role)
     if beyond:

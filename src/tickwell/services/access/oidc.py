@@ -192,7 +192,7 @@ class Oidc:
         except _UNREADABLE:
             raise Unauthenticated("the issuer does not answer; try again later") from None
         if found["issuer"] != self.provider.issuer:
-            raise Unauthenticated("the issuer has another name than the setting oidc")
+            raise Unauthenticated("the issuer's name differs from the one in the setting oidc")
         return found
 
 

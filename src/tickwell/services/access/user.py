@@ -84,7 +84,7 @@ def check_user_name(text: str) -> str:
     if _NAME.fullmatch(name.lower()):
         return name.lower()
     raise InvalidInput(
-        f"{text[:64]!r} is no name for a user",
+        f"{text[:64]!r} is not a valid user name",
         field="name",
-        hint="Use an address, as ada@example.com, or letters, digits and . _ + - @",
+        hint="Use an address such as ada@example.com, or letters, digits and . _ + - @",
     )

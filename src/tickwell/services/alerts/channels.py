@@ -152,7 +152,7 @@ def _check_given(kind: ChannelKind, *, url: str | None, key: str | None, to: Seq
     for name, value in fields.items():
         is_region = kind is ChannelKind.PAGERDUTY and name == "url"
         if value and name != needed and not is_region:
-            raise InvalidInput(f"is not for `{kind}`", field=name, hint="Leave it out")
+            raise InvalidInput(f"does not apply to `{kind}`", field=name, hint="Leave it out")
 
 
 def _destination(

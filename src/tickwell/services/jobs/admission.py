@@ -117,9 +117,9 @@ def check_handler(job: Job) -> None:
     """Refuse an import path from those who do not write the code: nothing is imported for a job."""
     if isinstance(job.target, Call) and ":" in job.target.handler:
         raise InvalidJob(
-            f"{job.target.handler[:40]!r} is an import path; a handler goes by its name",
+            f"{job.target.handler[:40]!r} is an import path, not the name of a handler",
             field="target.call.handler",
-            hint="Give the name that it was registered under in code, as send_report",
+            hint="Give the name under which the code registers it, for example send_report",
         )
 
 
@@ -202,7 +202,7 @@ def require_own_name(job: Job, *, is_new: bool = True) -> None:
     raise InvalidJob(
         f"{job.name} is in the form of {kept}",
         field="name",
-        hint="Choose a name that says what the job does, as daily-report",
+        hint="Choose a name that says what the job does, such as daily-report",
     )
 
 

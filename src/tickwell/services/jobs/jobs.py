@@ -306,7 +306,7 @@ def _bound(job: Job) -> Job:
     bound = replace(job, trigger=_bound_trigger(job), payload=checked(job.payload))
     if job_from_document(job_to_document(bound)) != bound:
         # What cannot be read back would stop every planner that meets it.
-        raise InvalidJob("a field has a value of another kind than it is kept as", field=job.name)
+        raise InvalidJob("a field has a value of a type that cannot be stored", field=job.name)
     return bound
 
 

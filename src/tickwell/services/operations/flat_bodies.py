@@ -63,7 +63,7 @@ def _windows(value: Any) -> list[Document]:
     """Weekdays from 0 or 7, Sunday, and hours that are open, as windows."""
     if not isinstance(value, dict) or not value.keys() <= {"daysOfWeek", "hoursOfDay"}:
         hint = 'For example {"daysOfWeek": [1, 2, 3, 4, 5], "hoursOfDay": [9, 10, 11]}'
-        raise InvalidInput("is no execution window", hint=hint)
+        raise InvalidInput("is not an execution window", hint=hint)
     days = _numbers(value.get("daysOfWeek", [*range(7)]), 7, "daysOfWeek")
     hours = _numbers(value.get("hoursOfDay", [*range(24)]), 23, "hoursOfDay")
     names = ",".join(dict.fromkeys(_DAYS[day] for day in days))
@@ -185,7 +185,8 @@ def take_callbacks(document: Any) -> tuple[Any, dict[str, str]]:
     found = document["webhooks"] or {}
     if not isinstance(found, dict) or not found.keys() <= CALLBACKS.keys():
         hint = 'For example {"onFailure": "https://example.com/failed"}'
-        raise InvalidJob("is no object with onSuccess and onFailure", field="webhooks", hint=hint)
+        reason = "must be an object with onSuccess and onFailure"
+        raise InvalidJob(reason, field="webhooks", hint=hint)
     for name, url in found.items():
         if not isinstance(url, str):
             raise InvalidJob("is no URL", field=f"webhooks.{name}")

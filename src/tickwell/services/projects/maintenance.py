@@ -112,7 +112,7 @@ class MaintenanceWindowing:
             changed_at=now,
         )
         if window.span(now) is None:
-            raise InvalidInput("has no time to come", field="end", hint="Choose a later moment")
+            raise InvalidInput("is past", field="end", hint="Choose a later moment")
         before = await self._find(key, now)
         if before is None:
             await self._require_room(project, now)
@@ -224,7 +224,7 @@ def _recurring(schedule: Schedule, trigger: Trigger) -> tuple[Trigger, int]:
     for name in ("start", "end"):
         if getattr(schedule, name) is not None:
             hint = "Give the trigger a `start` or an `until`"
-            raise InvalidInput("is of windows without a trigger", field=name, hint=hint)
+            raise InvalidInput("needs a window without a trigger", field=name, hint=hint)
     if schedule.length is None:
         reason, hint = "is needed with a trigger", 'For example "length": "2h"'
         raise InvalidInput(reason, field="length", hint=hint)

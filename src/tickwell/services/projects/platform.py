@@ -19,7 +19,7 @@ def check_project_name(name: str) -> str:
     """The name, if a project may be called so."""
     if not _NAME.fullmatch(name):
         raise InvalidInput(
-            f"{name[:64]!r} is no name for a project",
+            f"{name[:64]!r} is not a valid project name",
             field="name",
             hint="Use 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends",
         )

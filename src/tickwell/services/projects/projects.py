@@ -127,7 +127,7 @@ class Projects:
         """Make a project; `admin` is its first member, by default the caller."""
         made = await self.ensure(check_project_name(name), by=actor.name, title=title)
         if made is None:
-            raise Conflict(f"a project named {name!r} exists, or did before")
+            raise Conflict(f"a project named {name!r} exists, or existed before")
         first = admin or actor.name.removeprefix("user:")
         if admin or actor.name.startswith("user:"):
             await give_role(self._directory, self._clock, first, name, Role.ADMIN)
@@ -201,8 +201,8 @@ class Projects:
         """Take a project away: its keys and members at once, its jobs, its secrets."""
         if name == DEFAULT:
             raise Conflict(
-                f"the project {DEFAULT} cannot be deleted: what names no project is in it;"
-                " delete its jobs instead"
+                f"the project {DEFAULT} cannot be deleted: it is used wherever no project is"
+                " named; delete its jobs instead"
             )
         record = await self._existing_record(name)
         project = _project(record)

@@ -244,7 +244,7 @@ def _filled(value: Any, stored: Any, path: str, *, moved: bool) -> Any:
         return value
     if moved:
         raise InvalidJob(
-            "is masked, and is not sent to another host than before", field=path, hint=_ADVICE
+            "is masked, and cannot be sent to a different host", field=path, hint=_ADVICE
         )
     found = _filled_url(value, stored) if path == "target.http.url" else _known(value, stored)
     if found is None:

@@ -34,7 +34,7 @@ def check_secret_name(name: str) -> None:
     """Raise `InvalidInput` for a name that a template could not contain."""
     if not _NAME.fullmatch(name):
         raise InvalidInput(
-            f"{name[:64]!r} is no name for a secret",
+            f"{name[:64]!r} is not a valid secret name",
             field="name",
             hint="Use 1 to 255 of letters, digits, - and _",
         )

@@ -147,8 +147,8 @@ async def flaws(database: Database) -> list[Flaw]:
     missing, other = await _compare(database)
     make = "tickwell store migrate"
     return [
-        *(Flaw(f"the index {_named(each)} is missing", f"Make it: {make}") for each in missing),
-        *(Flaw(_difference(each), f"Make it anew: {_drop(each)}, then {make}") for each in other),
+        *(Flaw(f"the index {_named(each)} is missing", f"Create it: {make}") for each in missing),
+        *(Flaw(_difference(each), f"Recreate it: {_drop(each)}, then {make}") for each in other),
     ]
 
 

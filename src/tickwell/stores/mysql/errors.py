@@ -39,7 +39,7 @@ _UNAVAILABLE = {
     1203: "has no connection left for this user; raise its limit, or lower ?pool=",
     1226: "has no connection left for this user; raise its limit, or lower ?pool=",
     1053: "is shutting down; try again",
-    LOCK_WAIT: "kept a row locked for too long; try again, and end what holds it",
+    LOCK_WAIT: "kept a row locked for too long; try again, or end the session that holds the lock",
     1969: "took longer than the statement timeout; try again, or raise ?statement_timeout=",
     3024: "took longer than the statement timeout; try again, or raise ?statement_timeout=",
 }

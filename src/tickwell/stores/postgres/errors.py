@@ -42,7 +42,7 @@ _REFUSED = {
 _UNAVAILABLE = {
     "53300": "has no connection left; raise its max_connections, a pooler's max_client_conn or the"
     " limit of this user, or lower ?pool=",
-    "55P03": "kept a row locked for too long; try again, and end what holds it",
+    "55P03": "kept a row locked for too long; try again, or end the session that holds the lock",
     # Which of them it was, only the server's words say, in whatever language it speaks.
     "57014": "ended a statement: it exceeded the statement timeout, or an admin cancelled"
     " it; try again, or raise ?statement_timeout=",
@@ -159,7 +159,7 @@ def _wrong_url(error: BaseException) -> str | None:
             " otherwise; switch it on there, or on a trusted network add sslmode=disable"
         )
     if is_pooler(error):
-        return "is a pooler that takes no settings of ours; leave pooler=none out of the URL"
+        return "is a pooler that refuses Tickwell's settings; remove pooler=none from the URL"
     return None
 
 
@@ -170,8 +170,8 @@ def _away(error: BaseException, where: str) -> StoreUnavailable:
         return StoreUnavailable(f"{where} ended the connection; try again")
     if isinstance(error, asyncpg.TargetServerAttributeNotMatched):
         return StoreUnavailable(
-            f"{where} is not as target_session_attrs in the URL asks, or of several none is a"
-            " primary; name a server that is"
+            f"{where} does not match target_session_attrs in the URL, or none of several servers"
+            " is a primary; name a server that is"
         )
     if isinstance(error, SSLError):
         return StoreUnavailable(

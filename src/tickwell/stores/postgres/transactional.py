@@ -93,7 +93,7 @@ class PostgresTransactions(Part[Database]):
 def _unknown(connection: Any) -> InvalidInput:
     kind = type(connection)
     return InvalidInput(
-        f"{kind.__module__}.{kind.__name__} is no connection that Tickwell knows",
+        f"{kind.__module__}.{kind.__name__} is not a connection that Tickwell supports",
         field="connection",
         hint="Pass one of asyncpg, psycopg 3, or SQLAlchemy on one of them",
     )

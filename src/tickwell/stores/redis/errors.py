@@ -23,7 +23,7 @@ _REFUSED = {
     "WRONGPASS": "does not accept the password; check user and password in the URL",
     "NOPERM": "refuses: {driver_message}; grant this user the commands and keys of Tickwell",
     "READONLY": "is a read-only replica; name the primary server",
-    "MOVED": "is a node of a cluster; name a server that is none: all keys are in one slot",
+    "MOVED": "is a cluster node; name a standalone server: all keys have to be in one hash slot",
     "WRONGTYPE": "holds another program's key under a name of Tickwell's; set another ?prefix=",
     "DENIED": "refuses: {driver_message}",
     "DB": "has no database of this number; name another in the URL",
@@ -96,8 +96,8 @@ def translate(error: BaseException, where: str) -> StoreError:
 def lost(where: str) -> StoreLost:
     """The database was emptied, or replaced by another, while the store was open."""
     return StoreLost(
-        f"{where} is not the store that it was: its epoch is gone, so it was flushed, restored or"
-        " exchanged; restore a backup, or restart all processes to begin with what is there"
+        f"{where} is no longer the same store: its epoch is gone, so it was flushed, restored or"
+        " replaced; restore a backup, or restart all processes to continue with its present content"
     )
 
 

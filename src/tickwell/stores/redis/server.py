@@ -74,16 +74,16 @@ async def check(client: Client) -> Promises:
         raise StoreRefused(f"{where} is Redis {version}; 7.0 or newer is needed")
     if int(facts.get("cluster_enabled", 0)):
         raise StoreRefused(
-            f"{where} is a node of a cluster; name a server that is none: all keys are in one slot,"
-            " which a cluster cannot share out"
+            f"{where} is a cluster node; name a standalone server: all keys have to be in one hash"
+            " slot, which a cluster cannot distribute"
         )
     if facts.get("role") == "slave":
         raise StoreRefused(f"{where} is a replica; name the primary server")
     policy = str(facts.get("maxmemory_policy", "noeviction"))
     if int(facts.get("maxmemory", 0)) and policy != "noeviction":
         raise StoreRefused(
-            f"{where} throws keys away when memory runs out (maxmemory-policy {policy}), and jobs"
-            " with them; set it with CONFIG SET maxmemory-policy noeviction"
+            f"{where} evicts keys when memory runs out (maxmemory-policy {policy}), and would lose"
+            " jobs; turn that off: CONFIG SET maxmemory-policy noeviction"
         )
     return await _promises(client, facts)
 

@@ -55,7 +55,7 @@ def translate(error: sqlite3.Error, where: str) -> StoreError:
     code = code_of(error)
     if code in _BUSY:
         return StoreUnavailable(
-            f"{where} stayed locked by another process; try again, and end what holds it"
+            f"{where} stayed locked by another process; try again, or end that process"
         )
     if is_full(error):
         return StoreFull(f"no space is left for {where}; free some, and work goes on by itself")

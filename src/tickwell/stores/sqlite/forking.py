@@ -63,8 +63,7 @@ class Forks:
         if self._is_spoiled:
             raise StoreRefused(
                 "this process was forked while its parent was at work on a SQLite file; fork"
-                " before the scheduler is opened, or start the process anew (multiprocessing:"
-                " spawn)"
+                " before the scheduler is opened, or start a new process (multiprocessing: spawn)"
             )
 
     def _before(self) -> None:

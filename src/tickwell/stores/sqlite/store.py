@@ -112,8 +112,8 @@ class SqliteStore(SqlStore[Database]):
         if identity(self._path) != self._file:
             # SQLite would go on writing into the file that nobody finds any more.
             raise StoreRefused(
-                f"{self._path} was moved, deleted or replaced while it is used; put it back, or"
-                " restart to begin with what is there now"
+                f"{self._path} was moved, deleted or replaced while in use; put it back, or"
+                " restart to continue with what is there now"
             )
         await self.reader.call(lambda session: session.execute("next_fire", []).fetchone())
         return self._wall()

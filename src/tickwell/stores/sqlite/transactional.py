@@ -37,7 +37,7 @@ class SqliteTransactions:
         driver = driver_of(connection)
         if not isinstance(driver, sqlite3.Connection):
             raise InvalidInput(
-                f"{type(driver).__module__}.{type(driver).__name__} is no connection of sqlite3",
+                f"{type(driver).__module__}.{type(driver).__name__} is not a sqlite3 connection",
                 field="connection",
                 hint="Pass one of sqlite3, or of SQLAlchemy on it",
             )

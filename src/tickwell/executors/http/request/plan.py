@@ -106,7 +106,7 @@ class Plan:
             return self._fixed_url
         path = self._path.render(lambda name: quote(values.text(name), safe=""))
         if self._path.names and {".", ".."} & set(path.split("/")):
-            raise Unsendable("a value makes the path of the URL go up")
+            raise Unsendable("a value puts `.` or `..` into the path of the URL")
         query = self._query.render(lambda name: quote(values.text(name), safe=""))
         url = self._joined(path, query)
         if len(url) > LONGEST_URL:

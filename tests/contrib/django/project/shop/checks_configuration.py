@@ -33,7 +33,7 @@ class Configuration(SimpleTestCase):
             ({"QEUES": ["a"]}, "unknown key 'QEUES'; did you mean QUEUES?"),
             ({"ZZZZ": 1}, "expected one of DATABASE, APP"),
             ({"THREADS": "many"}, r"TICKWELL\['THREADS'\].*is not a whole number"),
-            ({"THREADS": 0}, "TICKWELL: threads: 1 or more is needed"),
+            ({"THREADS": 0}, "TICKWELL: threads: must be 1 or more"),
             ({"DATABASE": "other"}, "which is not in DATABASES; expected one of default"),
             ({"APP": 7}, r"TICKWELL\['APP'\] is 7; give a name"),
             ({"MODULES": "jobs"}, r"TICKWELL\['MODULES'\] is 'jobs'; give names"),
