@@ -110,7 +110,7 @@ async def preview(session: Session, *, name: Name) -> None:
 
 @command(app, "rm")
 async def remove(session: Session, *, name: Name, yes: Yes = False) -> None:
-    """Delete a channel; pending messages are not sent either."""
+    """Delete a channel; its pending messages are dropped."""
     session.confirm(f"Delete channel {name}? Pending messages are not sent either.", yes=yes)
     await session.client.delete_channel(name)
     if session.as_json:

@@ -146,7 +146,7 @@ async def silence(
     ] = None,
     job: JobOption = None,
 ) -> None:
-    """Silence alerts for a while: of a rule, a job or the project."""
+    """Silence the alerts of a rule, a job or the project for a while."""
     from tickwell.services.documents import instant_text
 
     end = read_time(until, "for", await session.now(), ahead=True)

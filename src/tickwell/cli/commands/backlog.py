@@ -15,7 +15,7 @@ All = Annotated[bool, typer.Option("--all", help="All projects (platform admins 
 
 @command(app, "list")
 async def list_backlog(session: Session, *, everything: All = False) -> None:
-    """List jobs that hold missed fires, and until when a person can decide."""
+    """List jobs that hold missed fires, with the deadline for a decision."""
     client = session.client
     page = await (client.get_platform_backlog() if everything else client.get_backlog())
     screen = session.screen
@@ -49,7 +49,7 @@ async def answer(
     session: Session,
     *,
     choice: Annotated[
-        str, typer.Argument(metavar="ANSWER", help="skip, latest (one run a job) or all.")
+        str, typer.Argument(metavar="ANSWER", help="skip, latest (one run per job) or all.")
     ],
     job: Annotated[
         str | None, typer.Option(metavar="JOB", help="Only this job, by name or id.")

@@ -54,7 +54,7 @@ def init(
         Path, typer.Argument(help="Target folder; created if it is missing.")
     ] = Path(),
 ) -> None:
-    """Write a small project that runs: jobs.py, tickwell.toml and .gitignore."""
+    """Create a small project that runs: jobs.py, tickwell.toml and .gitignore."""
     from tickwell.errors import InvalidInput
 
     files = {

@@ -79,7 +79,7 @@ async def pause(
         typer.Option(metavar="TIME", help="When to resume: a time, or a delay such as 2h."),
     ] = None,
 ) -> None:
-    """Stop jobs from firing, and withdraw what has not started."""
+    """Stop jobs from firing, and withdraw executions that have not started."""
     from tickwell.cli.options.times import read_time
     from tickwell.services.documents import instant_text
 
@@ -168,7 +168,7 @@ async def next_fires(
 
 @command(app, "slots")
 async def slots(session: Session, job: Name, since: Since = "1d", until: Until = "now") -> None:
-    """Print every fire time of a range with what became of it."""
+    """Print every fire time of a range and what happened to it."""
     from tickwell.cli.options.times import read_time
     from tickwell.cli.output.views import show_slots
     from tickwell.services.documents import instant_text

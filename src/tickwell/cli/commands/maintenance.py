@@ -46,7 +46,10 @@ async def put(
     *,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name, e.g. database-move.")],
     start: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="Start: a time, or 10m; now.")
+        str | None,
+        typer.Option(
+            "--from", metavar="TIME", help="Start: a time, or a delay such as 10m; default now."
+        ),
     ] = None,
     until: Annotated[
         str | None, typer.Option(metavar="TIME", help="End, when jobs fire again.")
@@ -59,10 +62,11 @@ async def put(
         typer.Option(metavar="EXPR", help="Recurring starts, e.g. '0 2 * * sun'."),
     ] = None,
     when: Annotated[
-        str | None, typer.Option(metavar="PHRASE", help="Recurring starts: 'every sunday at 2'.")
+        str | None,
+        typer.Option(metavar="PHRASE", help="Recurring starts in words: 'every sunday at 2'."),
     ] = None,
     tz: Annotated[
-        str | None, typer.Option(metavar="ZONE", help="Time zone of --cron or --when; UTC.")
+        str | None, typer.Option(metavar="ZONE", help="Time zone of --cron or --when; default UTC.")
     ] = None,
     tag: Annotated[
         list[str] | None, typer.Option(metavar="TEXT", help="Jobs with this tag; may be repeated.")
@@ -116,7 +120,7 @@ async def end(session: Session, *, name: Name, everything: All = False) -> None:
 async def remove(
     session: Session, *, name: Name, everything: All = False, yes: Yes = False
 ) -> None:
-    """Delete a window; what it skipped stays skipped."""
+    """Delete a window; skipped fire times stay skipped."""
     session.confirm(f"Delete maintenance window {name}?", yes=yes)
     client = session.client
     act = client.delete_platform_maintenance if everything else client.delete_maintenance

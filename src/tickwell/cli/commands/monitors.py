@@ -10,13 +10,13 @@ import typer
 from tickwell.cli.command import Session, command, group
 from tickwell.cli.options.times import Cursor, Limit, Yes, say_rest, say_time
 
-app = group("monitors", "Watch jobs that others run: cron, CI, scripts. They check in by URL.")
+app = group("monitors", "Watch jobs that run elsewhere (cron, CI, scripts) and check in by URL.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name or id, as in `monitors list`.")]
 
 
 @command(app, "list")
 async def list_monitors(session: Session, *, limit: Limit = 100, cursor: Cursor = None) -> None:
-    """List monitors by name, and how they are."""
+    """List monitors by name, with their status."""
     page = await session.client.list_monitors(limit=min(limit, 200), cursor=cursor)
     if session.as_json:
         session.screen.json(page)
@@ -41,7 +41,7 @@ async def list_monitors(session: Session, *, limit: Limit = 100, cursor: Cursor 
 async def add(
     session: Session,
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name, as backup.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name, e.g. backup.")],
     every: Annotated[
         str | None, typer.Option(metavar="DURATION", help="Period from check-in to check-in: 1d.")
     ] = None,
@@ -49,10 +49,11 @@ async def add(
         str | None, typer.Option(metavar="EXPR", help="Cron expression, as in the crontab.")
     ] = None,
     when: Annotated[
-        str | None, typer.Option(metavar="PHRASE", help="In words: 'every weekday at 9 in Rome'.")
+        str | None,
+        typer.Option(metavar="PHRASE", help="Schedule in words: 'every weekday at 9 in Rome'."),
     ] = None,
     tz: Annotated[
-        str | None, typer.Option(metavar="ZONE", help="Time zone of --cron or --when; UTC.")
+        str | None, typer.Option(metavar="ZONE", help="Time zone of --cron or --when; default UTC.")
     ] = None,
     grace: Annotated[
         str, typer.Option(metavar="DURATION", help="Time after which a check-in is missed.")
@@ -62,7 +63,7 @@ async def add(
         list[str] | None, typer.Option(metavar="TEXT", help="Tag; may be repeated.")
     ] = None,
 ) -> None:
-    """Add a monitor; its ping URL is shown this once, in a line for a crontab."""
+    """Add a monitor; its ping URL is shown only once, in a line for a crontab."""
     trigger: dict[str, Any] | None = {
         key: text for key, text in (("cron", cron), ("when", when), ("tz", tz)) if text is not None
     }
@@ -79,7 +80,7 @@ async def add(
 
 @command(app, "show")
 async def show(session: Session, *, name: Name) -> None:
-    """Show a monitor: how it is, why, and what it last logged."""
+    """Show a monitor with its status, the cause and its last log."""
     monitor = await session.client.get_monitor(name)
     if session.as_json:
         session.screen.json(monitor)
@@ -104,11 +105,11 @@ async def rotate(
     *,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Name or id; none: the ping key of the project."),
+        typer.Argument(metavar="NAME", help="Name or id; without it, the project's ping key."),
     ] = None,
     yes: Yes = False,
 ) -> None:
-    """Replace a ping URL, or the project's ping key; what has the old one is refused."""
+    """Replace a ping URL, or the project's ping key; the old one stops working at once."""
     what = "the ping key of the project" if name is None else f"the ping URL of {name}"
     session.confirm(f"Replace {what}? What has the old one is refused.", yes=yes)
     if name is not None:

@@ -15,7 +15,7 @@ Name = Annotated[str, typer.Argument(metavar="QUEUE", help="Name of the queue.")
 
 @command(app, "list")
 async def list_queues(session: Session) -> None:
-    """List queues with what waits and runs in each, and their workers."""
+    """List queues with their waiting and running executions and their workers."""
     page = await session.client.list_queues()
     screen = session.screen
     if session.as_json:

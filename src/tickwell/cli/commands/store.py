@@ -190,7 +190,7 @@ Suites = Annotated[
 def verify(
     *, url: Url = None, quick: Quick = False, suite: Suites = None, as_json: Json = False
 ) -> None:
-    """Test a store by contract, contention, kill and skew, in scratch tables next to your data."""
+    """Test a store: contract, contention, kills and skew, in scratch tables next to your data."""
     from tickwell.cli.config.configuration import configure
 
     orders = {

@@ -20,9 +20,7 @@ _LAST_LINES = 200
 
 Within = Annotated[
     str | None,
-    typer.Option(
-        metavar="DURATION", help="Maximum wait, e.g. 10m; parked ones are waited for, too."
-    ),
+    typer.Option(metavar="DURATION", help="Maximum wait, e.g. 10m; also waits for parked ones."),
 ]
 
 

@@ -50,7 +50,7 @@ async def verify(
     *,
     platform: Platform = False,
 ) -> None:
-    """Check that no entry was changed, and print the newest hash; exit code 1: changed."""
+    """Check that no entry was changed, and print the newest hash; exit code 1 if one was."""
     client = session.client
     found = await (client.verify_platform_audit() if platform else client.verify_audit())
     if session.as_json:

@@ -81,7 +81,7 @@ async def put(
     date: DateOption = None,
     range: RangeOption = None,
 ) -> None:
-    """Add a calendar or replace its days; jobs that use it follow at once."""
+    """Add a calendar or replace its days; jobs that use it change at once."""
     saved = await session.client.put_calendar(
         name,
         country=country,

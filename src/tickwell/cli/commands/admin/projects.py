@@ -119,7 +119,7 @@ async def pause(
     ] = None,
     everything: All = False,
 ) -> None:
-    """Stop all jobs of the project from firing, or with --all those of every project."""
+    """Keep all jobs of the project from firing; with --all, those of every project."""
     from tickwell.cli.options.times import read_time
     from tickwell.services.documents import instant_text
 
@@ -140,7 +140,7 @@ async def pause(
 
 @command(app, "resume")
 async def resume(session: Session, *, everything: All = False) -> None:
-    """Let the jobs of a paused project fire again, or with --all those of every project."""
+    """Let the jobs of a paused project fire again; with --all, those of every project."""
     act = session.client.resume_platform if everything else session.client.resume_project
     done = await act()
     if session.as_json:

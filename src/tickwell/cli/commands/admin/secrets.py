@@ -51,7 +51,7 @@ async def set_secret(session: Session, *, name: Name, host: Hosts = None) -> Non
 
 @command(app, "hosts")
 async def limit(session: Session, *, name: Name, hosts: Allowed = None) -> None:
-    """Set the only hosts that a secret may be sent to; none: any host."""
+    """Limit the hosts that a secret may be sent to; without hosts, any."""
     made = await session.client.set_secret(name, hosts=hosts or [])
     if session.as_json:
         session.screen.json(made)
