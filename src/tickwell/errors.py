@@ -1,7 +1,7 @@
 """Every error that Tickwell raises on purpose.
 
 TickwellError
- +-- InvalidInput              what was given cannot be used; nothing was changed
+ +-- InvalidInput              the input is invalid; nothing was changed
  |    +-- InvalidTrigger       a trigger, cron expression, zone or window
  |    +-- InvalidJob           a job definition
  |    +-- InvalidPayload       arguments that do not fit the handler, or are not JSON
@@ -9,10 +9,10 @@ TickwellError
  +-- NotFound                  no such job, execution or worker
  +-- Conflict                  the record is not in the state that the change expects
  |    +-- JobExists            the name is taken in this project
- |    +-- JobIdTaken           the id is that of a job elsewhere
+ |    +-- JobIdTaken           the id belongs to a job in another project
  |    +-- VersionConflict      the job was edited since it was read
- |    +-- WrongState           the record cannot go from its state to the one asked for
- |    +-- StaleAttempt         the attempt is over, and its step was not kept
+ |    +-- WrongState           the record cannot change from its state to the requested one
+ |    +-- StaleAttempt         the attempt is over, and its step was not stored
  +-- AnswerTimeout             no answer arrived in time
  +-- Unauthenticated           no valid credentials
  +-- Forbidden                 the actor's role does not allow the operation
@@ -20,14 +20,14 @@ TickwellError
  +-- HandlerError              a handler cannot be used
  |    +-- UnknownHandler       no handler of that name is registered in this process
  |    +-- DuplicateHandler     two handlers claim one name
- +-- StoreError                the store did not do what was asked
- |    +-- StoreUnavailable     it does not answer; the same call may be repeated later
- |    +-- StoreFull            no space left where it writes
- |    +-- StoreRefused         it answers, and will not: rights, read-only, foreign file
+ +-- StoreError                the store failed
+ |    +-- StoreUnavailable     it does not answer; repeat the same call later
+ |    +-- StoreFull            no space is left where it writes
+ |    +-- StoreRefused         it answers but refuses: rights, read-only, foreign file
  |    +-- SchemaTooNew         written by a newer Tickwell
  |    +-- StoreCorrupt         its content contradicts itself
- |    +-- StoreLost            it is not the store that it was: flushed, or exchanged
- +-- BrokerUnavailable         a broker of messages does not answer
+ |    +-- StoreLost            it lost its data: flushed, or replaced
+ +-- BrokerUnavailable         a message broker does not answer
  +-- NotRunning                the scheduler is stopped, or was never started
 
 A message says what is wrong, where, and what to do next.
@@ -46,7 +46,7 @@ class TickwellError(Exception):
 
 
 class InvalidInput(TickwellError, ValueError):
-    """What was given cannot be used; nothing was changed."""
+    """The input is invalid; nothing was changed."""
 
     def __init__(self, reason: str, *, field: str = "", hint: str = "") -> None:
         self.reason = reason
@@ -160,14 +160,14 @@ class WrongState(Conflict):
 
 
 class StaleAttempt(Conflict):
-    """The attempt is over, and what it has done since is not kept."""
+    """The attempt is over, and what it has done since is not stored."""
 
     def __init__(self, execution: str, attempt: int, step: str) -> None:
         self.execution = execution
         self.attempt = attempt
         what = f"step {step!r}" if step else "the checkpoint"
         super().__init__(
-            f"attempt {attempt} of execution {execution} is over, so {what} was not kept: its"
+            f"attempt {attempt} of execution {execution} is over, so {what} was not stored: its"
             " worker was declared lost, or it timed out; another attempt may be running"
         )
         self.step = step
@@ -237,7 +237,7 @@ class DuplicateHandler(HandlerError):
 
 
 class StoreError(TickwellError):
-    """The store did not do what was asked."""
+    """The store failed."""
 
 
 class StoreUnavailable(StoreError):
@@ -245,11 +245,11 @@ class StoreUnavailable(StoreError):
 
 
 class StoreFull(StoreError):
-    """No space is left where the store writes; free some, and work goes on by itself."""
+    """No space is left where the store writes; free some space, and work resumes by itself."""
 
 
 class StoreRefused(StoreError):
-    """The store answers and will not do it: missing rights, read-only, somebody else's file."""
+    """The store answers but refuses: missing rights, read-only, a file of another program."""
 
     @classmethod
     def nothing_in(cls, where: str) -> StoreRefused:
@@ -278,7 +278,7 @@ class StoreCorrupt(StoreError):
 class StoreLost(StoreError):
     """What was in the store is gone: it was flushed, or exchanged for another, while we worked.
 
-    Nothing is done until a person restores a backup, or restarts to begin with what is there.
+    Nothing is done until a person restores a backup, or restarts to continue with what is there.
     """
 
 

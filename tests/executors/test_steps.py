@@ -408,7 +408,7 @@ async def test_a_stale_attempt_is_told_and_the_others_go_on():
     )
     assert good is None
     assert isinstance(stale, StaleAttempt)
-    assert "attempt 13 of execution e is over, so step 'b' was not kept" in str(stale)
+    assert "attempt 13 of execution e is over, so step 'b' was not stored" in str(stale)
 
 
 async def test_a_step_that_the_store_cannot_keep_fails_no_other_of_its_batch():

@@ -35,7 +35,7 @@ _KNOWN: tuple[tuple[set[int], type[StoreError], str], ...] = (
         "does not accept the password; check user, password and authSource in the URL",
     ),
     ({10334, 17280, 17419, 17420}, StoreRefused, _SMALLER),
-    ({28, 14031}, StoreFull, "has no space left; free some, and work goes on by itself"),
+    ({28, 14031}, StoreFull, "has no space left; free some, and work resumes by itself"),
 )
 NO_RIGHT = 13
 #: Shutting down, starting up, stepping down, interrupted, or out of time.
@@ -95,7 +95,7 @@ def translate(error: BaseException, where: str) -> StoreError:
         return _away(error, where)
     if isinstance(error, BSONError):
         return StoreCorrupt(f"a document in {where} cannot be read; restore a backup ({error})")
-    return StoreError(f"{where} did not do what was asked: {_driver_message(error)}")
+    return StoreError(f"{where} reported an error: {_driver_message(error)}")
 
 
 def _refusal(error: BaseException, codes: set[int], where: str) -> str | None:

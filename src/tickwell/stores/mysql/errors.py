@@ -98,12 +98,12 @@ def translate(error: BaseException, where: str) -> StoreError:
     if refusal := _refusal(error, code):
         return StoreRefused(f"{where} {refusal}")
     if code in _FULL or "No space left" in driver_message(error):
-        return StoreFull(f"no space is left for {where}; free some, and work goes on by itself")
+        return StoreFull(f"{where} has no space left; free some, and work resumes by itself")
     if code in _CORRUPT:
         return _corrupt(error, where)
     if code in _AGAIN or code in _AWAY or code in _CLIENT or not code:
         return _away(error, where)
-    return StoreError(f"{where} did not do what was asked: {driver_message(error)}")
+    return StoreError(f"{where} reported an error: {driver_message(error)}")
 
 
 def _refusal(error: BaseException, code: int) -> str | None:

@@ -120,14 +120,14 @@ def translate(error: BaseException, where: str) -> StoreError:
     if refusal is not None:
         return StoreRefused(f"{where} {refusal}")
     if code == "53100":
-        return StoreFull(f"no space is left for {where}; free some, and work goes on by itself")
+        return StoreFull(f"{where} has no space left; free some, and work resumes by itself")
     if code in _CORRUPT:
         return StoreCorrupt(
             f"the tables of {where} are damaged; restore a backup ({driver_message(error)})"
         )
     if code in _AGAIN or code[:2] in {"08", "53", "57", "58"} or not code:
         return _away(error, where)
-    return StoreError(f"{where} did not do what was asked: {driver_message(error)}")
+    return StoreError(f"{where} reported an error: {driver_message(error)}")
 
 
 def _refusal(error: BaseException, code: str) -> str | None:

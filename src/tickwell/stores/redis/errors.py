@@ -90,7 +90,7 @@ def translate(error: BaseException, where: str) -> StoreError:
         return StoreCorrupt(
             f"a row of {where} is damaged; restore a backup ({driver_message(error)})"
         )
-    return StoreError(f"{where} did not do what was asked: {driver_message(error)}")
+    return StoreError(f"{where} reported an error: {driver_message(error)}")
 
 
 def lost(where: str) -> StoreLost:

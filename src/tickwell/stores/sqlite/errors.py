@@ -58,14 +58,14 @@ def translate(error: sqlite3.Error, where: str) -> StoreError:
             f"{where} stayed locked by another process; try again, or end that process"
         )
     if is_full(error):
-        return StoreFull(f"no space is left for {where}; free some, and work goes on by itself")
+        return StoreFull(f"{where} has no space left; free some, and work resumes by itself")
     if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
         return StoreCorrupt(f"{where} is damaged; restore a backup ({error})")
     if code in _REFUSED:
         return StoreRefused(f"{where} {_REFUSED[code]}")
     if code == sqlite3.SQLITE_IOERR:
         return StoreUnavailable(f"{where} cannot be read or written; check the disk ({error})")
-    return StoreError(f"{where} did not do what was asked: {error}")
+    return StoreError(f"{where} reported an error: {error}")
 
 
 def not_json(error: json.JSONDecodeError, where: str) -> StoreCorrupt:
