@@ -294,7 +294,7 @@ def test_all_that_the_guard_refuses_is_said_at_once(tickwell, store):
     assert ended.err == (
         "tickwell: target.http.url: plain http is not allowed here, port 18101 is not allowed here,"
         " 127.0.0.1 is not a public address. Use https, or set allow_http. Add it to allow_ports."
-        " Add its network to allow_private if meant."
+        " Add its network to allow_private if intended."
         " For this machine: --allow-local, here and with serve\n"
     )
     assert tickwell("jobs", "add", *local, "--allow-local").code == 0

@@ -56,7 +56,7 @@ def kind_of(field):
 def test_the_described_fields_are_those_that_are_read(record, document, path):
     with pytest.raises(InvalidInput) as refused:
         job_from_document(with_value(document, path, "qqqqqqqqqqqq", 1))
-    known = refused.value.hint.removeprefix("Known are ").split(", ")
+    known = refused.value.hint.removeprefix("Expected one of ").split(", ")
     described = {field.name for field in fields_of(record)} - {"json", "text"}
     assert described == set(known) - SERVICE
 

@@ -90,13 +90,13 @@ async def test_a_certificate_of_the_host_by_a_trusted_authority(url, files):
 async def test_a_certificate_of_another_host_is_named(url, files):
     trusted = url.format(authority=files / "trusted.pem").replace("localhost", "127.0.0.1")
     words = await refusal(trusted)
-    assert "shows a certificate that is not accepted (IP address mismatch" in words
+    assert "has a certificate that is not accepted (IP address mismatch" in words
     assert "check the host and" in words
 
 
 async def test_a_certificate_by_an_authority_that_is_not_trusted_is_named(url, files):
     words = await refusal(url.format(authority=files / "other.pem"))
-    assert "shows a certificate that is not accepted (self-signed certificate" in words
+    assert "has a certificate that is not accepted (self-signed certificate" in words
 
 
 async def test_mongodb_without_tls_is_named():

@@ -102,7 +102,7 @@ def entry_of(app: Celery, name: str, source: Any) -> BeatEntry:
         raise InvalidInput("is not an entry of a beat schedule", field=name)
     unknown = sorted(str(each) for each in known.keys() - _KNOWN)
     if unknown:
-        hint = f"An entry has {', '.join(sorted(_KNOWN))}"
+        hint = f"Its fields are {', '.join(sorted(_KNOWN))}"
         raise InvalidInput("is not a field of an entry", field=f"{name}: {unknown[0]}", hint=hint)
     values = {each: value for each, value in known.items() if value is not None}
     missing = sorted({"task", "schedule"} - values.keys())

@@ -100,7 +100,7 @@ def _hint(policy: str, known: list[str]) -> str:
     if policy in _OF_TRIGGERS:
         return 'It belongs to the trigger: Every("5m") or Cron("0 9 * * mon-fri")'
     near = [_ELSEWHERE[policy]] if policy in _ELSEWHERE else get_close_matches(policy, known, n=1)
-    return f"Did you mean {near[0]}?" if near else f"Known are {', '.join(known)}"
+    return f"Did you mean {near[0]}?" if near else f"Expected one of {', '.join(known)}"
 
 
 def check_keys(job: Job, handler: Handler) -> None:

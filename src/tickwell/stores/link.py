@@ -88,9 +88,7 @@ def postgres_hosts(hosts: list[str], options: Mapping[str, str]) -> list[str]:
 
 def unaccepted(why: str, option: str) -> str:
     """Words for a server certificate that was not accepted; the option names the authorities."""
-    return (
-        f"shows a certificate that is not accepted ({why}); check the host and {option} in the URL"
-    )
+    return f"has a certificate that is not accepted ({why}); check the host and {option} in the URL"
 
 
 def tls_fault(error: BaseException, authorities: str, plain: str) -> str | None:

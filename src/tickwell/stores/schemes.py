@@ -79,7 +79,7 @@ def unknown(url: object) -> InvalidSetting:
     return InvalidSetting(
         f"{named!r} names no store that Tickwell knows",
         field="store",
-        hint=f"Write {meant}://…" if meant else f"Known are {', '.join(EXAMPLES)}",
+        hint=f"Write {meant}://…" if meant else f"Expected one of {', '.join(EXAMPLES)}",
     )
 
 

@@ -135,7 +135,7 @@ def object_of(body: bytes, *known: str) -> dict[str, Any]:
             raise InvalidInput(
                 "is not a known field",
                 field=name,
-                hint=f"Known are {', '.join(known)}" if known else "No body is needed",
+                hint=f"Expected one of {', '.join(known)}" if known else "No body is needed",
             )
     return document
 

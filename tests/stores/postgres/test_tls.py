@@ -56,14 +56,14 @@ async def test_a_certificate_of_the_host_by_a_trusted_authority(secured, trusted
 
 async def test_a_certificate_of_another_host(secured, trusted):
     words = await refusal(f"{secured}?sslmode=verify-full&sslrootcert={trusted}")
-    assert "shows a certificate that is not accepted (IP address mismatch" in words
+    assert "has a certificate that is not accepted (IP address mismatch" in words
 
 
 async def test_a_certificate_by_an_authority_that_is_not_trusted(secured, tmp_path):
     path = tmp_path / "other.pem"
     trustme.CA().cert_pem.write_to_path(path)
     words = await refusal(f"{secured}?sslmode=verify-ca&sslrootcert={path}")
-    assert "shows a certificate that is not accepted" in words
+    assert "has a certificate that is not accepted" in words
 
 
 async def test_a_server_without_tls():
@@ -82,7 +82,7 @@ def elsewhere(secured, monkeypatch, tmp_path):
 async def test_a_server_on_another_machine_is_verified_unless_the_url_says_otherwise(
     elsewhere, trusted
 ):
-    assert "shows a certificate that is not accepted" in await refusal(elsewhere)
+    assert "has a certificate that is not accepted" in await refusal(elsewhere)
     words = await refusal(f"{elsewhere}?sslrootcert={trusted}".replace("localhost", "127.0.0.1"))
     assert "IP address mismatch" in words
     for options in (f"sslrootcert={trusted}", "sslmode=require"):

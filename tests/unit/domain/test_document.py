@@ -214,7 +214,7 @@ def test_a_duration_is_a_text_with_a_unit(given, span):
     ("change", "path", "reason", "example"),
     [
         ({"prioritty": 1}, "prioritty", "not a known field", '{"priority": 5}'),
-        ({"xyzzy": 1}, "xyzzy", "not a known field", "Known are name, queue"),
+        ({"xyzzy": 1}, "xyzzy", "not a known field", "Expected one of name, queue"),
         ({"priority": "high"}, "priority", "not a whole number", '{"priority": 5}'),
         ({"priority": True}, "priority", "not a whole number", '{"priority": 5}'),
         ({"priority": 11}, "priority", "not between 1 and 10", ""),

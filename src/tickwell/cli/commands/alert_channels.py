@@ -111,7 +111,7 @@ async def preview(session: Session, *, name: Name) -> None:
 @command(app, "rm")
 async def remove(session: Session, *, name: Name, yes: Yes = False) -> None:
     """Delete a channel; its pending messages are dropped."""
-    session.confirm(f"Delete channel {name}? Pending messages are not sent either.", yes=yes)
+    session.confirm(f"Delete channel {name}? Its pending messages are dropped.", yes=yes)
     await session.client.delete_channel(name)
     if session.as_json:
         session.screen.json({"done": True})

@@ -33,7 +33,7 @@ async def list_alerts(session: Session) -> None:
     headings = ("STATUS", "NAME", "WHAT", "SINCE", "RULE")
     session.screen.table(headings, rows, soft=("NAME", "WHAT"))
     if not rows:
-        session.screen.say("No alerts. List what is watched: tickwell alerts rules")
+        session.screen.say("No alerts. List the rules: tickwell alerts rules")
 
 
 @command(app, "history")

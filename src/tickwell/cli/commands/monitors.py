@@ -111,7 +111,7 @@ async def rotate(
 ) -> None:
     """Replace a ping URL, or the project's ping key; the old one stops working at once."""
     what = "the ping key of the project" if name is None else f"the ping URL of {name}"
-    session.confirm(f"Replace {what}? What has the old one is refused.", yes=yes)
+    session.confirm(f"Replace {what}? The old one is refused at once.", yes=yes)
     if name is not None:
         made = await session.client.rotate_monitor(name)
         _show_url(session, made, f"Replaced {what}.")
@@ -120,7 +120,7 @@ async def rotate(
     if session.as_json:
         session.screen.json(key)
     else:
-        session.screen.say("The ping key is shown this once. Put a monitor's name in its URL:")
+        session.screen.say("The ping key is shown only once. Put a monitor's name in its URL:")
         session.screen.data(key["ping_url"])
 
 
@@ -140,5 +140,5 @@ def _show_url(session: Session, made: Any, told: str) -> None:
     if session.as_json:
         session.screen.json(made)
         return
-    session.screen.say(f"{told} Its ping URL is shown this once; add this after the command:")
+    session.screen.say(f"{told} Its ping URL is shown only once; add this after the command:")
     session.screen.data(f"curl -fsS -m 10 --retry 5 -o /dev/null {shlex.quote(made['ping_url'])}")

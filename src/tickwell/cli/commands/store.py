@@ -143,7 +143,7 @@ async def _copy(
         copying = StoreCopy(*stores)
         await copying.prepare(live=live)
         if copying.continues:
-            screen.say("An earlier copy was cut off; it goes on where that one ended.")
+            screen.say("An earlier copy was interrupted; continuing where it stopped.")
         total = await copying.total()
         with _steps(screen, "Copying", total) as told:
             told(copying.done)

@@ -26,7 +26,7 @@ def say_rest(session: Session, page: Mapping[str, Any], empty: str) -> None:
     """What the table does not say: that it is empty and why, or that there is more."""
     following = page.get("next_cursor")
     if following and not page["items"]:
-        session.screen.say(f"None so far; search on with --cursor {following}")
+        session.screen.say(f"None so far; continue the search with --cursor {following}")
     elif following:
         session.screen.say(f"More: repeat with --cursor {following}")
     elif not page["items"]:

@@ -77,5 +77,5 @@ def advised(error: TickwellError) -> str:
         return f"{error}; see: tickwell {_LISTS[error.kind]}"
     if isinstance(error, Unauthenticated):
         what = str(error).partition(";")[0]
-        return f"{what}; TICKWELL_KEY or --api-key takes one, and tickwell keys add makes one"
+        return f"{what}; set TICKWELL_KEY or --api-key; tickwell keys add creates a key"
     return str(error)

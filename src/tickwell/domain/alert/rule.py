@@ -117,7 +117,7 @@ class Rule:
     def _check_time(self) -> None:
         if self.by is not None:
             if self.condition is not Condition.MISSING or self.after is not None:
-                reason = "is for `missing` alone, and instead of `after`"
+                reason = "applies to `missing` only, instead of `after`"
                 raise InvalidInput(reason, field="by")
             if not _DAYTIME.fullmatch(self.by):
                 raise InvalidInput("is not a time of day", field="by", hint="For example 06:00")
@@ -126,14 +126,14 @@ class Rule:
             raise InvalidInput("is missing", field="after", hint="For example 25h")
         if self.after is not None:
             if self.condition in _COUNTED:
-                raise InvalidInput(f"is not for `{self.condition}`", field="after")
+                raise InvalidInput(f"does not apply to `{self.condition}`", field="after")
             if self.after < SHORTEST_AFTER:
                 raise InvalidInput("must be 15s or longer", field="after")
 
     def _check_times(self) -> None:
         if self.condition not in _COUNTED:
             if self.times is not None:
-                raise InvalidInput(f"is not for `{self.condition}`", field="times")
+                raise InvalidInput(f"does not apply to `{self.condition}`", field="times")
         elif self.times is None:
             raise InvalidInput("is missing", field="times", hint="For example 3")
         elif not 1 <= self.times <= MOST_TIMES:

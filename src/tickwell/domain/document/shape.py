@@ -123,7 +123,9 @@ class Shape(Generic[T]):
 
     def _unknown(self, name: object) -> InvalidJob:
         near = _near(str(name)[:LONGEST], self._written)
-        known = f"Known are {', '.join(self._written)}" if self._written else "It has no fields"
+        known = (
+            f"Expected one of {', '.join(self._written)}" if self._written else "It has no fields"
+        )
         hint = self._hint(near) if near else known
         return InvalidJob("is not a known field", field=self._path(name), hint=hint)
 

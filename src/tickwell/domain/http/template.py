@@ -91,7 +91,7 @@ def _hint(name: str) -> str:
     near = get_close_matches(name, NAMES, n=1)
     if near:
         return f"Did you mean {{{{{near[0]}}}}}?"
-    return f"Known are {', '.join(NAMES)}, payload.<field> and secret.<name>"
+    return f"Expected one of {', '.join(NAMES)}, payload.<field> or secret.<name>"
 
 
 def leaves(value: Any) -> Iterator[str]:

@@ -70,7 +70,7 @@ def read_parts(text: object) -> tuple[str, Parts]:
         values[name] = value
     unknown = values.keys() - {*_LISTS, "FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY"}
     if unknown:
-        _refuse(f"{min(unknown)[:40]} is no part of a rule")
+        _refuse(f"{min(unknown)[:40]} is not a part of a rule")
     parts = _parts(values)
     _check(parts)
     return plain, parts

@@ -254,7 +254,7 @@ class HttpExecutor:
         plan = self._plans.get(key)
         if plan is None:
             if not isinstance(job.target, Http):
-                raise TypeError(f"{job.target!r} is no webhook")
+                raise TypeError(f"{job.target!r} is not a webhook")
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
             plan = Plan(job.target)

@@ -25,5 +25,5 @@ def public_holidays(country: str, subdivision: str | None, years: Sequence[int])
     if subdivision is not None and subdivision not in known[country]:
         parts = ", ".join(known[country]) or "none"
         reason = f"no subdivision {subdivision[:20]!r} of {country} is known"
-        raise InvalidInput(reason, field="subdivision", hint=f"Known are: {parts}")
+        raise InvalidInput(reason, field="subdivision", hint=f"Expected one of: {parts}")
     return sorted(holidays.country_holidays(country, subdiv=subdivision, years=years))

@@ -216,5 +216,5 @@ def _require_few_tags(tags: tuple[str, ...]) -> None:
         )
     for tag in tags:
         if not is_name(tag):
-            reason = f"{tag[:40]!r} is no tag: 1 to 255 printable characters are needed"
+            reason = f"{tag[:40]!r} is not a tag: 1 to 255 printable characters are needed"
             raise InvalidJob(reason, field="tags")

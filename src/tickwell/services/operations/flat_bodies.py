@@ -200,8 +200,8 @@ def _refuse_unknown(document: Document) -> None:
         if not isinstance(value, dict):
             raise InvalidInput("must be an object", field=group)
         for name in value.keys() - set(known):
-            hint = f"Known are {', '.join(known)}"
-            raise InvalidInput("is no field", field=f"{group}.{name}", hint=hint)
+            hint = f"Expected one of {', '.join(known)}"
+            raise InvalidInput("is not a known field", field=f"{group}.{name}", hint=hint)
 
 
 def _without_words(group: str, value: Any) -> Any:

@@ -41,7 +41,7 @@ async def test_a_flood_after_the_head_was_read_ends_as_well(send):
         await repeats(b"2;", b"y" * BLOCK)(exchange)
 
     outcome, _ = await send(drip)
-    assert outcome.error == "the receiver sent more than 2 MiB around its answer"
+    assert outcome.error == "the receiver sent more than 2 MiB besides its response"
 
 
 async def test_each_answer_on_a_connection_is_counted_by_itself(executor, receive):

@@ -79,7 +79,7 @@ async def remove(
     yes: Yes = False,
 ) -> None:
     """Delete a callback."""
-    session.confirm(f"Delete callback {id}? Pending messages are not sent either.", yes=yes)
+    session.confirm(f"Delete callback {id}? Its pending messages are dropped.", yes=yes)
     await session.client.delete_callback(id)
     if session.as_json:
         session.screen.json({"done": True})

@@ -29,15 +29,15 @@ def words_of(error: BaseException) -> str:
         case aiohttp.ClientConnectorDNSError():
             text = f"{error.host} cannot be resolved: {_cause(error.os_error)}"
         case aiohttp.ClientConnectorCertificateError():
-            text = f"{error.host} shows a certificate that is refused: {_cause(error)}"
+            text = f"{error.host} presents a certificate that is refused: {_cause(error)}"
         case aiohttp.ClientConnectorSSLError():
             text = f"{error.host}:{error.port} does not agree on TLS: {_cause(error.os_error)}"
         case aiohttp.ClientConnectorError():
             text = f"{error.host}:{error.port} cannot be reached: {_cause(error.os_error)}"
         case Flood():
-            text = f"the receiver sent more than {MOST_RECEIVED >> 20} MiB around its answer"
+            text = f"the receiver sent more than {MOST_RECEIVED >> 20} MiB besides its response"
         case aiohttp.ClientPayloadError():
-            text = "the answer broke off, or its framing is wrong"
+            text = "the response ended early, or its framing is invalid"
         case aiohttp.ClientResponseError():
             # The lines after the first one quote and point at what was sent.
             reason = error.message.partition("\n")[0].rstrip(":")

@@ -159,14 +159,17 @@ class Guard:
         if self._hosts and not is_allowed(self._hosts, project, host):
             rule = rule_for(project, host)
             raise Refused(
-                f"project {project!r} may not call {host}", f'Add "{rule}" to allow_hosts if meant'
+                f"project {project!r} may not call {host}",
+                f'Add "{rule}" to allow_hosts if intended',
             )
 
     def check_name(self, host: str) -> None:
         """Refuse names that are internal by their form, without asking whether they exist."""
         if self._private or ("." in host and not host.endswith(_INTERNAL)):
             return
-        raise Refused(f"{host} is not a public name", "Add its network to allow_private if meant")
+        raise Refused(
+            f"{host} is not a public name", "Add its network to allow_private if intended"
+        )
 
     def check_address(self, text: str, port: int) -> None:
         """The very address that is about to be dialled."""
@@ -175,10 +178,10 @@ class Guard:
             raise Refused(f"{address} is in deny_networks")
         if not is_public(address) and not is_in(address, self._private):
             raise Refused(
-                f"{address} is not a public address", "Add its network to allow_private if meant"
+                f"{address} is not a public address", "Add its network to allow_private if intended"
             )
         if self.own_addresses.has(address, port):
-            raise Refused(f"{address}:{port} is Tickwell's own", "Set allow_own if meant")
+            raise Refused(f"{address}:{port} is Tickwell's own", "Set allow_own if intended")
 
     def check_answers(self, host: str, answers: Sequence[str], port: int) -> None:
         """Every answer must be allowed: the resolver, not we, chooses which one is dialled."""
