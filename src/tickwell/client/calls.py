@@ -89,7 +89,7 @@ Given = Definition | Mapping[str, Any]
 
 
 def create_job(definition: Given, *, idempotency_key: str | None = None) -> Call[Job]:
-    """Add a job. If its `dedupe_key` exists, nothing is added and that job is answered with 200."""
+    """Add a job. If its `dedupe_key` exists, return the existing job with status 200."""
     return request(
         "create_job", "POST", "/api/v1/jobs", body=definition, idempotency_key=idempotency_key
     )
@@ -98,7 +98,7 @@ def create_job(definition: Given, *, idempotency_key: str | None = None) -> Call
 def create_jobs(
     definitions: Sequence[Given], *, idempotency_key: str | None = None
 ) -> Call[BatchDone]:
-    """Add up to 1,000 jobs, all or none; the mistakes of every job are reported."""
+    """Add up to 1,000 jobs, all or none; the errors of every job are reported."""
     return request(
         "create_jobs",
         "POST",
@@ -185,7 +185,7 @@ def pause_job(
     until: Instant | None = None,
     idempotency_key: str | None = None,
 ) -> Call[JobChanged]:
-    """Stop firing, until resumed or until an instant; executions that wait are withdrawn."""
+    """Pause a job until it is resumed or until an instant; waiting executions are withdrawn."""
     return request(
         "pause_job",
         "POST",
@@ -197,7 +197,7 @@ def pause_job(
 
 
 def resume_job(key: str, *, idempotency_key: str | None = None) -> Call[JobChanged]:
-    """Fire again from now on; fire times during the pause are recorded as skipped."""
+    """Resume a job; fire times during the pause are recorded as skipped."""
     return request(
         "resume_job",
         "POST",
@@ -210,7 +210,7 @@ def resume_job(key: str, *, idempotency_key: str | None = None) -> Call[JobChang
 def skip_occurrence(
     key: str, at: Instant, *, note: str | None = None, idempotency_key: str | None = None
 ) -> Call[OccurrenceSkipped]:
-    """Skip one occurrence before it comes: its slot is answered as skipped, by whom and why."""
+    """Skip one occurrence of a job in advance; its slot records who skipped it and why."""
     return request(
         "skip_occurrence",
         "POST",
@@ -399,7 +399,7 @@ def get_execution(id: str) -> Call[Execution]:
 
 
 def get_output(id: str, *, attempt: int | None = None, line: int | None = None) -> Call[OutputPage]:
-    """Read the log lines of its attempts from one line on, also while they run."""
+    """Read the log lines of an execution's attempts from a given line, also while they run."""
     return request(
         "get_output",
         "GET",
@@ -411,7 +411,7 @@ def get_output(id: str, *, attempt: int | None = None, line: int | None = None) 
 
 
 def cancel_execution(id: str, *, idempotency_key: str | None = None) -> Call[Execution]:
-    """Cancel it if it is pending; ask its worker to stop it if it is running."""
+    """Cancel a pending execution, or ask the worker of a running one to stop it."""
     return request(
         "cancel_execution",
         "POST",
@@ -424,7 +424,7 @@ def cancel_execution(id: str, *, idempotency_key: str | None = None) -> Call[Exe
 def answer_execution(
     id: str, name: str, answer: Any = None, *, idempotency_key: str | None = None
 ) -> Call[Execution]:
-    """Answer what it waits for, once for each question; it goes on at once."""
+    """Answer a question that an execution waits for, once; the execution continues at once."""
     return request(
         "answer_execution",
         "POST",
@@ -567,7 +567,7 @@ def get_revival(id: str) -> Call[Revival]:
 
 
 def get_pauses() -> Call[Pauses]:
-    """Read whether the project is paused, or everything is."""
+    """Read the pauses of the project and of all projects."""
     return request("get_pauses", "GET", "/api/v1/pauses", repeatable=True)
 
 
@@ -585,7 +585,7 @@ def pause_project(
 
 
 def resume_project(*, idempotency_key: str | None = None) -> Call[PausesChanged]:
-    """Let the jobs of the project fire again, but for those that are paused themselves."""
+    """Let the jobs of the project fire again, except those that are paused themselves."""
     return request(
         "resume_project", "POST", "/api/v1/project/resume", idempotency_key=idempotency_key
     )
@@ -605,7 +605,7 @@ def pause_platform(
 
 
 def resume_platform(*, idempotency_key: str | None = None) -> Call[PausesChanged]:
-    """Let the jobs of all projects fire again, but for what is paused by itself."""
+    """Let all jobs fire again, except projects and jobs that are paused themselves."""
     return request(
         "resume_platform", "POST", "/api/v1/platform/resume", idempotency_key=idempotency_key
     )
@@ -718,7 +718,7 @@ def delete_platform_maintenance(name: str) -> Call[Done]:
 
 
 def get_backlog() -> Call[Backlog]:
-    """Read which jobs of the project hold missed fires, as too many to catch up at once."""
+    """List the jobs of the project that hold missed fires."""
     return request("get_backlog", "GET", "/api/v1/backlog", repeatable=True)
 
 
@@ -729,7 +729,7 @@ def answer_backlog(
     job: str | None = None,
     idempotency_key: str | None = None,
 ) -> Call[BacklogAnswered]:
-    """Decide about the missed fires that the project's jobs hold, or one job: skip, latest, all."""
+    """Decide about the held fires of the project, or of one job: skip, latest or all."""
     return request(
         "answer_backlog",
         "POST",
@@ -740,14 +740,14 @@ def answer_backlog(
 
 
 def get_platform_backlog() -> Call[Backlog]:
-    """Read which jobs of all projects hold missed fires."""
+    """List the jobs of all projects that hold missed fires."""
     return request("get_platform_backlog", "GET", "/api/v1/platform/backlog", repeatable=True)
 
 
 def answer_platform_backlog(
     answer: str, *, rate: float | None = None, idempotency_key: str | None = None
 ) -> Call[BacklogAnswered]:
-    """Decide about the missed fires that jobs of all projects hold: skip, latest or all."""
+    """Decide about the held fires of all projects: skip, latest or all."""
     return request(
         "answer_platform_backlog",
         "POST",
@@ -818,7 +818,7 @@ def checkup() -> Call[Items[Finding]]:
 
 
 def list_monitors(*, cursor: str | None = None, limit: int | None = None) -> Call[Page[Monitor]]:
-    """List the jobs that others run, by name, and how they are."""
+    """List monitors by name, with their status."""
     return request(
         "list_monitors",
         "GET",
@@ -837,7 +837,7 @@ def create_monitor(
     description: str | None = None,
     tags: Sequence[str] | None = None,
 ) -> Call[NewMonitor]:
-    """Expect check-ins of a job that others run; its ping URL is shown once, here."""
+    """Add a monitor for a job that runs elsewhere; its ping URL is shown once, here."""
     return request(
         "create_monitor",
         "POST",
@@ -854,7 +854,7 @@ def create_monitor(
 
 
 def rotate_ping_key() -> Call[PingKey]:
-    """Make the project's ping key, or another one: a ping names a monitor by it and its name."""
+    """Create or replace the project's ping key; ping URLs with it name the monitor."""
     return request("rotate_ping_key", "POST", "/api/v1/ping-key")
 
 
@@ -866,19 +866,19 @@ def get_monitor(key: str) -> Call[Monitor]:
 
 
 def rotate_monitor(key: str) -> Call[NewMonitor]:
-    """Give a monitor another ping URL; the one before is refused at once."""
+    """Replace the ping URL of a monitor; the old one is refused at once."""
     return request(
         "rotate_monitor", "POST", "/api/v1/monitors/{key}/rotate", arguments={"key": key}
     )
 
 
 def list_alerts() -> Call[Items[Alert]]:
-    """List what is not well: firing alerts first, then silenced and pending ones."""
+    """List alerts: firing ones first, then silenced and pending ones."""
     return request("list_alerts", "GET", "/api/v1/alerts", repeatable=True)
 
 
 def list_alert_notices(*, limit: int | None = None) -> Call[Items[AlertNotice]]:
-    """List what was reported in the last 30 days, newest first."""
+    """List the alert notices of the last 30 days, newest first."""
     return request(
         "list_alert_notices",
         "GET",
@@ -912,7 +912,7 @@ def create_channel(
     tags: Sequence[str] | None = None,
     queues: Sequence[str] | None = None,
 ) -> Call[NewChannel]:
-    """Send alerts to a webhook, a chat, PagerDuty or e-mail; a signing key is shown once, here."""
+    """Add a channel: a webhook, a chat, PagerDuty or e-mail; a signing key is shown once, here."""
     return request(
         "create_channel",
         "POST",
@@ -932,14 +932,14 @@ def create_channel(
 
 
 def delete_channel(name: str) -> Call[Done]:
-    """Send nothing more to a channel, and delete it."""
+    """Delete a channel; its pending messages are dropped."""
     return request(
         "delete_channel", "DELETE", "/api/v1/alerts/channels/{name}", arguments={"name": name}
     )
 
 
 def preview_channel(name: str) -> Call[ChannelPreview]:
-    """Show what a channel is sent when an example job is missing."""
+    """Preview the message that a channel would get for an example alert."""
     return request(
         "preview_channel",
         "GET",
@@ -976,7 +976,7 @@ def create_alert_rule(
     repeat: Duration | None = None,
     idempotency_key: str | None = None,
 ) -> Call[AlertRule]:
-    """Watch one job, or all jobs of the project, for a condition."""
+    """Add an alert rule for one job, or for all jobs of the project."""
     return request(
         "create_alert_rule",
         "POST",
@@ -995,7 +995,7 @@ def create_alert_rule(
 
 
 def delete_alert_rule(id: str) -> Call[Done]:
-    """Delete an alert rule; what it reported is resolved."""
+    """Delete an alert rule, and resolve its alerts."""
     return request("delete_alert_rule", "DELETE", "/api/v1/alerts/rules/{id}", arguments={"id": id})
 
 
@@ -1012,7 +1012,7 @@ def create_silence(
     job: str | None = None,
     idempotency_key: str | None = None,
 ) -> Call[Silence]:
-    """Report nothing until an instant: of a rule, of a job, or of the whole project."""
+    """Silence the alerts of a rule, a job or the whole project until an instant."""
     return request(
         "create_silence",
         "POST",
@@ -1023,7 +1023,7 @@ def create_silence(
 
 
 def delete_silence(id: str) -> Call[Done]:
-    """End a silence; what still fires is reported."""
+    """End a silence; alerts that still fire are reported."""
     return request("delete_silence", "DELETE", "/api/v1/alerts/silences/{id}", arguments={"id": id})
 
 
@@ -1171,7 +1171,7 @@ def put_calendar(
     dates: Sequence[str] | None = None,
     ranges: Sequence[str] | None = None,
 ) -> Call[CalendarSaved]:
-    """Add a calendar or replace its days; the jobs that use it fire by them from now on."""
+    """Add a calendar or replace its days; the change applies at once to jobs that use it."""
     return request(
         "put_calendar",
         "PUT",

@@ -53,7 +53,7 @@ class Calendars:
         subdivision: str | None = None,
         by: str,
     ) -> Saved:
-        """Add a calendar or replace its days; the jobs that use it fire by them from now on."""
+        """Add a calendar or replace its days; the change applies at once to jobs that use it."""
         now = self._jobs.clock.now()
         if not _NAME.fullmatch(name):
             reason = "is not made of up to 100 letters, digits, dots, dashes and underscores"

@@ -29,7 +29,7 @@ class CalendarOperations:
         country: str | None = None,
         subdivision: str | None = None,
     ) -> Saved:
-        """Add a calendar or replace its days; the jobs that use it fire by them from now on."""
+        """Add a calendar or replace its days; the change applies at once to jobs that use it."""
         saved = await self._calendars.put(
             actor.project,
             name,

@@ -22,13 +22,13 @@ _DONE = {"done": True}
 
 @GROUP.get("/alerts", Permission.READ, records.Alerts)
 async def list_alerts(call: Call) -> Document:
-    """List what is not well: firing alerts first, then silenced and pending ones."""
+    """List alerts: firing ones first, then silenced and pending ones."""
     return {"items": [alert_document(each) for each in await call.use.alerts.list(call.actor)]}
 
 
 @GROUP.get("/alerts/history", Permission.READ, records.AlertNotices)
 async def list_alert_notices(call: Call, query: records.NoticeQuery) -> Document:
-    """List what was reported in the last 30 days, newest first."""
+    """List the alert notices of the last 30 days, newest first."""
     found = await call.use.alerts.history(call.actor, query.limit)
     return {"items": [notice_document(each) for each in found]}
 
@@ -60,7 +60,7 @@ async def list_channels(call: Call) -> Document:
     administers=True,
 )
 async def create_channel(call: Call, body: records.ChannelToMake) -> Document:
-    """Send alerts to a webhook, a chat, PagerDuty or e-mail; a signing key is shown once, here."""
+    """Add a channel: a webhook, a chat, PagerDuty or e-mail; a signing key is shown once, here."""
     made = await call.admin.channels.create(
         call.actor,
         body.name,
@@ -84,14 +84,14 @@ async def create_channel(call: Call, body: records.ChannelToMake) -> Document:
     administers=True,
 )
 async def delete_channel(call: Call, name: str) -> Document:
-    """Send nothing more to a channel, and delete it."""
+    """Delete a channel; its pending messages are dropped."""
     await call.admin.channels.delete(call.actor, name)
     return _DONE
 
 
 @GROUP.get("/alerts/channels/{name}/preview", Permission.READ, records.ChannelPreview)
 async def preview_channel(call: Call, name: str) -> Document:
-    """Show what a channel is sent when an example job is missing."""
+    """Preview the message that a channel would get for an example alert."""
     channel, message = await call.use.alerts.preview(call.actor, name)
     return {"kind": channel.kind.value, "to": channel.to, "message": message}
 
@@ -124,7 +124,7 @@ async def list_alert_rules(call: Call) -> Document:
     example={"condition": "missing", "after": "25h"},
 )
 async def create_alert_rule(call: Call, body: records.AlertRuleToMake) -> Document:
-    """Watch one job, or all jobs of the project, for a condition."""
+    """Add an alert rule for one job, or for all jobs of the project."""
     rule = await call.use.alerts.create_rule(
         call.actor,
         Condition(body.condition),
@@ -140,7 +140,7 @@ async def create_alert_rule(call: Call, body: records.AlertRuleToMake) -> Docume
 
 @GROUP.delete("/alerts/rules/{id}", Permission.EDIT, admin.Done, audit="alert_rule.delete")
 async def delete_alert_rule(call: Call, id: str) -> Document:
-    """Delete an alert rule; what it reported is resolved."""
+    """Delete an alert rule, and resolve its alerts."""
     await call.use.alerts.delete_rule(call.actor, id)
     return _DONE
 
@@ -161,7 +161,7 @@ async def list_silences(call: Call) -> Document:
     example={"until": "2100-01-01T00:00:00Z", "why": "moving the database"},
 )
 async def create_silence(call: Call, body: records.SilenceToMake) -> Document:
-    """Report nothing until an instant: of a rule, of a job, or of the whole project."""
+    """Silence the alerts of a rule, a job or the whole project until an instant."""
     silence = await call.use.alerts.silence(
         call.actor, body.until, why=body.why, rule=body.rule or None, job=body.job or None
     )
@@ -175,6 +175,6 @@ async def create_silence(call: Call, body: records.SilenceToMake) -> Document:
     audit="alert_silence.delete",
 )
 async def delete_silence(call: Call, id: str) -> Document:
-    """End a silence; what still fires is reported."""
+    """End a silence; alerts that still fire are reported."""
     await call.use.alerts.end_silence(call.actor, id)
     return _DONE

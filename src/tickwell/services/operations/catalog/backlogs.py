@@ -18,7 +18,7 @@ _MOST = 1_000
 
 @GROUP.get("/backlog", Permission.READ, records.Backlog)
 async def get_backlog(call: Call) -> Document:
-    """Read which jobs of the project hold missed fires, as too many to catch up at once."""
+    """List the jobs of the project that hold missed fires."""
     return _backlog(await call.use.backlogs.list(call.actor))
 
 
@@ -31,7 +31,7 @@ async def get_backlog(call: Call) -> Document:
     positional=("answer",),
 )
 async def answer_backlog(call: Call, body: records.BacklogAnswerBody) -> Document:
-    """Decide about the missed fires that the project's jobs hold, or one job: skip, latest, all."""
+    """Decide about the held fires of the project, or of one job: skip, latest or all."""
     return _decided(
         await call.use.backlogs.answer(call.actor, body.answer, rate=body.rate, key=body.job)
     )
@@ -39,7 +39,7 @@ async def answer_backlog(call: Call, body: records.BacklogAnswerBody) -> Documen
 
 @GROUP.get("/platform/backlog", Permission.PLATFORM, records.Backlog)
 async def get_platform_backlog(call: Call) -> Document:
-    """Read which jobs of all projects hold missed fires."""
+    """List the jobs of all projects that hold missed fires."""
     return _backlog(await call.use.backlogs.list_all(call.actor))
 
 
@@ -52,7 +52,7 @@ async def get_platform_backlog(call: Call) -> Document:
     positional=("answer",),
 )
 async def answer_platform_backlog(call: Call, body: records.PlatformBacklogAnswerBody) -> Document:
-    """Decide about the missed fires that jobs of all projects hold: skip, latest or all."""
+    """Decide about the held fires of all projects: skip, latest or all."""
     return _decided(await call.use.backlogs.answer_all(call.actor, body.answer, rate=body.rate))
 
 

@@ -33,7 +33,7 @@ async def get_calendar(call: Call, name: str) -> Document:
     example={"dates": ["2026-12-24"], "ranges": ["2026-12-28/2026-12-31"]},
 )
 async def put_calendar(call: Call, name: str, body: records.CalendarToPut) -> Document:
-    """Add a calendar or replace its days; the jobs that use it fire by them from now on."""
+    """Add a calendar or replace its days; the change applies at once to jobs that use it."""
     saved = await call.use.calendars.put(
         call.actor,
         name,

@@ -52,7 +52,7 @@ async def get_execution(call: Call, id: str) -> Document:
 
 @GROUP.get("/executions/{id}/output", Permission.READ, records.OutputPage)
 async def get_output(call: Call, id: str, query: service_records.OutputQuery) -> Document:
-    """Read the log lines of its attempts from one line on, also while they run."""
+    """Read the log lines of an execution's attempts from a given line, also while they run."""
     return tail_document(await call.use.executions.tail(call.actor, id, query.attempt, query.line))
 
 
@@ -60,7 +60,7 @@ async def get_output(call: Call, id: str, query: service_records.OutputQuery) ->
     "/executions/{id}/cancel", Permission.OPERATE, records.Execution, audit="execution.cancel"
 )
 async def cancel_execution(call: Call, id: str) -> Document:
-    """Cancel it if it is pending; ask its worker to stop it if it is running."""
+    """Cancel a pending execution, or ask the worker of a running one to stop it."""
     return await _whole(call, await call.use.executions.cancel(call.actor, id))
 
 
@@ -73,7 +73,7 @@ async def cancel_execution(call: Call, id: str) -> Document:
     positional=("name", "answer"),
 )
 async def answer_execution(call: Call, id: str, body: records.AnswerBody) -> Document:
-    """Answer what it waits for, once for each question; it goes on at once."""
+    """Answer a question that an execution waits for, once; the execution continues at once."""
     return await _whole(
         call, await call.use.executions.answer(call.actor, id, body.name, body.answer)
     )

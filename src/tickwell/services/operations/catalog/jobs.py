@@ -59,7 +59,7 @@ EXAMPLE = {
     example=EXAMPLE,
 )
 async def create_job(call: Call) -> Answer:
-    """Add a job. If its `dedupe_key` exists, nothing is added and that job is answered with 200."""
+    """Add a job. If its `dedupe_key` exists, return the existing job with status 200."""
     callbacks = dict[str, str]()
     if call.flat:
         call.document, callbacks = take_callbacks(call.document)
@@ -93,7 +93,7 @@ async def create_job(call: Call) -> Answer:
     is_large=True,
 )
 async def create_jobs(call: Call) -> Answer:
-    """Add up to 1,000 jobs, all or none; the mistakes of every job are reported."""
+    """Add up to 1,000 jobs, all or none; the errors of every job are reported."""
     documents = _batch(call.document)
     jobs, states = await definitions(documents, flat=call.flat)
     added = await call.use.jobs.create_many(
@@ -185,14 +185,14 @@ async def delete_job(call: Call, key: str) -> Document:
     body_required=False,
 )
 async def pause_job(call: Call, key: str, body: records.PauseBody) -> Answer:
-    """Stop firing, until resumed or until an instant; executions that wait are withdrawn."""
+    """Pause a job until it is resumed or until an instant; waiting executions are withdrawn."""
     changed = await call.use.jobs.pause(call.actor, key, why=body.note, until=body.until)
     return _changed(call, changed)
 
 
 @GROUP.post("/jobs/{key}/resume", Permission.OPERATE, records.JobChanged, audit="job.resume")
 async def resume_job(call: Call, key: str) -> Answer:
-    """Fire again from now on; fire times during the pause are recorded as skipped."""
+    """Resume a job; fire times during the pause are recorded as skipped."""
     return _changed(call, await call.use.jobs.resume(call.actor, key))
 
 
@@ -205,7 +205,7 @@ async def resume_job(call: Call, key: str) -> Answer:
     positional=("at",),
 )
 async def skip_occurrence(call: Call, key: str, body: occurrences.SkipBody) -> Document:
-    """Skip one occurrence before it comes: its slot is answered as skipped, by whom and why."""
+    """Skip one occurrence of a job in advance; its slot records who skipped it and why."""
     done = await call.use.slots.skip(call.actor, key, body.at, why=body.note)
     return _occurrence(done, skipped=True)
 

@@ -18,7 +18,7 @@ GROUP = Group("monitors")
 
 @GROUP.get("/monitors", Permission.READ, records.MonitorPage)
 async def list_monitors(call: Call, query: records.MonitorQuery) -> Document:
-    """List the jobs that others run, by name, and how they are."""
+    """List monitors by name, with their status."""
     scope = "monitors", call.actor.project
     after = call.open_cursor(query.cursor, *scope)
     page = await call.use.monitors.list(call.actor, after, query.limit)
@@ -38,7 +38,7 @@ async def list_monitors(call: Call, query: records.MonitorQuery) -> Document:
     one_time=True,
 )
 async def create_monitor(call: Call, body: records.MonitorToMake) -> Document:
-    """Expect check-ins of a job that others run; its ping URL is shown once, here."""
+    """Add a monitor for a job that runs elsewhere; its ping URL is shown once, here."""
     if (body.trigger is None) == (body.every is None):
         reason, hint = "exactly one of `trigger` and `every` is needed", 'For example "every": "1d"'
         raise InvalidInput(reason, field="trigger", hint=hint)
@@ -65,7 +65,7 @@ async def create_monitor(call: Call, body: records.MonitorToMake) -> Document:
     one_time=True,
 )
 async def rotate_ping_key(call: Call) -> Document:
-    """Make the project's ping key, or another one: a ping names a monitor by it and its name."""
+    """Create or replace the project's ping key; ping URLs with it name the monitor."""
     key = await call.use.monitors.rotate_ping_key(call.actor)
     return {"ping_key": key, "ping_url": f"{_url(call, key)}/NAME"}
 
@@ -84,7 +84,7 @@ async def get_monitor(call: Call, key: str) -> Document:
     one_time=True,
 )
 async def rotate_monitor(call: Call, key: str) -> Document:
-    """Give a monitor another ping URL; the one before is refused at once."""
+    """Replace the ping URL of a monitor; the old one is refused at once."""
     made = await call.use.monitors.rotate(call.actor, key)
     return _document(made.monitor) | {"ping_url": _url(call, made.token)}
 

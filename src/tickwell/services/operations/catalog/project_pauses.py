@@ -15,7 +15,7 @@ _EXAMPLE = {"note": "the database is being moved"}
 
 @GROUP.get("/pauses", Permission.READ, answers.Pauses)
 async def get_pauses(call: Call) -> Document:
-    """Read whether the project is paused, or everything is."""
+    """Read the pauses of the project and of all projects."""
     return pauses_document(await call.use.pauses.get(call.actor))
 
 
@@ -34,7 +34,7 @@ async def pause_project(call: Call, body: records.PauseBody) -> Document:
 
 @GROUP.post("/project/resume", Permission.OPERATE, answers.PausesChanged, audit="project.resume")
 async def resume_project(call: Call) -> Document:
-    """Let the jobs of the project fire again, but for those that are paused themselves."""
+    """Let the jobs of the project fire again, except those that are paused themselves."""
     return _changed(await call.use.pauses.resume(call.actor))
 
 
@@ -53,7 +53,7 @@ async def pause_platform(call: Call, body: records.PauseBody) -> Document:
 
 @GROUP.post("/platform/resume", Permission.PLATFORM, answers.PausesChanged, audit="platform.resume")
 async def resume_platform(call: Call) -> Document:
-    """Let the jobs of all projects fire again, but for what is paused by itself."""
+    """Let all jobs fire again, except projects and jobs that are paused themselves."""
     return _changed(await call.use.pauses.resume_all(call.actor))
 
 
