@@ -35,7 +35,7 @@ UNPLAIN = {
     r"\bone of those known\b": "unknown value",
     r"\bone too many\b": "are mutually exclusive",
     r"\btaken for lost\b": "declared lost",
-    r"\b(begin|began|begun) (it )?anew\b": "start again",
+    r"\b(begins?|began|begun) (it )?anew\b": "start again",
     r"\bin the place of\b": "replaces",
     r"\b(said|told) twice\b": "duplicate",
     r"\bscratch place\b": "scratch tables, a temporary folder",

@@ -164,7 +164,7 @@ JOB_OPTIONS = (
     _policy(
         "check_in",
         "check_in",
-        "healthchecks.io URL or Sentry DSN told of each run.",
+        "healthchecks.io URL or Sentry DSN that runs report to.",
         metavar="URL|DSN",
     ),
     _policy(

@@ -17,7 +17,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: Of changes before 2026 nobody is warned; seconds. Ten years hold every kind of them.
 _FIRST, _YEARS = 1_767_225_600, 315_532_800
 
-#: The unit of each field that a step may not divide, and what it begins anew with.
+#: The unit of each field that a step may not divide, and what it starts over with.
 _LONGER = {
     SECOND: ("second", "minute"),
     MINUTE: ("minute", "hour"),
@@ -46,7 +46,7 @@ def traps(rule: Rule, tz: str, gap: Gap, fold: Fold, since: int) -> list[str]:
 
 
 def _uneven_steps(expression: Expression) -> list[str]:
-    """A step that does not divide its field begins anew with each hour, day or year."""
+    """A step that does not divide its field starts over with each hour, day or year."""
     return [
         warning
         for field, text in zip(FIELDS, expression.texts, strict=True)
@@ -61,7 +61,7 @@ def _uneven(field: Field, term: str) -> str:
     if body not in every or not slash or field.size % int(step) == 0:
         return ""
     unit, longer = _LONGER[field]
-    warning = f"{field.name} {term} begins anew with each {longer}"
+    warning = f"{field.name} {term} starts over with each {longer}"
     if field is DAY:
         even = f"; CalendarEvery(days={step}, …) is even"
         return f"{warning}, so its last step may be shorter{even}"
