@@ -176,7 +176,7 @@ async def test_a_look_that_fails_is_told_and_followed_by_another(world, monkeypa
     feed.subscribe("default", "ada")
     await again.wait()
     assert looks[:3] == [None, {}, None]
-    assert "a read failed" in caplog.text
+    assert "reading the events of project default failed" in caplog.text
 
 
 async def test_who_comes_back_while_the_process_stops_is_sent_away(world, url):

@@ -67,9 +67,9 @@ async def test_a_schema_without_our_tables_is_refused(quiet):
 
 async def test_the_wrong_kind_is_refused(quiet):
     for wrong in ("orders", object()):
-        with pytest.raises(InvalidInput, match="no connection that Tickwell knows"):
+        with pytest.raises(InvalidInput, match="not a connection that Tickwell supports"):
             quiet.transactions.trigger(wrong, "send_email")
-        with pytest.raises(InvalidInput, match="no connection that Tickwell knows"):
+        with pytest.raises(InvalidInput, match="not a connection that Tickwell supports"):
             await quiet.transactions.trigger_async(wrong, "send_email")
     for kind in ASYNC:
         async with getattr(Connections, kind)() as (connection, _):

@@ -21,7 +21,7 @@ START = datetime.fromisoformat("2026-01-30T09:00")
         ("", "FREQ is ''"),
         ("FREQ=SOMETIMES", "not one of YEARLY"),
         ("FREQ=DAILY;FREQ=DAILY", "has FREQ twice"),
-        ("FREQ=DAILY;BYEASTER=1", "BYEASTER is no part"),
+        ("FREQ=DAILY;BYEASTER=1", "BYEASTER is not a part"),
         ("FREQ=DAILY;INTERVAL=0", "INTERVAL is '0'"),
         ("FREQ=DAILY;COUNT=1001", "for more, use max_runs"),
         ("FREQ=DAILY;COUNT=3;UNTIL=20270101", "mutually exclusive"),
