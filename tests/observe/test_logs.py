@@ -49,7 +49,7 @@ def triggered():
             "worker_lost",
             "(supervisor) is lost",
         ),
-        (events.JobUnreadable(job="j", why="no zone"), "ERROR", "job_unreadable", "job j is left"),
+        (events.JobUnreadable(job="j", why="no zone"), "ERROR", "job_unreadable", "skipping job j"),
         (
             events.Parked(ability="call:x", executions=2, queue="q", reason="nobody"),
             "WARNING",
