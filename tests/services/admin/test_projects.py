@@ -80,7 +80,7 @@ async def test_a_deleted_project_lets_nobody_in_and_fires_nothing(office, servic
     assert await service.projects.list(office.owner()) == []
     with pytest.raises(NotFound):
         await service.projects.delete(office.owner(), "acme")
-    with pytest.raises(Conflict, match="did before"):
+    with pytest.raises(Conflict, match="existed before"):
         await make(office, service)
 
 
