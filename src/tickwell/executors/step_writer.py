@@ -80,7 +80,7 @@ class StepWriter:
         steps = [step for step, _ in batch]
         refused = await self._patiently(lambda: self.store.write_steps(steps))
         for step, done in batch:
-            if not done.done():  # else nobody waits any more
+            if not done.done():  # else its caller has been cancelled
                 _tell(done, step, stale=step in refused)
 
     async def _write_alone(self, one: tuple[Step, asyncio.Future[None]]) -> None:
